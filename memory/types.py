@@ -1,0 +1,92 @@
+"""The archive's nouns: what is handed over about one exchange, and what can be asked back.
+
+    ExchangeRecord ─append→ rows (messages once each, exchanges, rewrites in a digest chain)
+
+Texts arrive as they were; they are redacted where they are written, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Outcome = Literal["completed", "failed", "abandoned"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a conversation, named by its content and its parent."""
+
+    hash: str
+    parent: str | None
+    role: str
+    content: bytes
+    """The message as JSON, as the client sent it (for a reply: as assembled from the stream)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewriteRecord:
+    """One observation that was forwarded otherwise than it was sent, when that was decided."""
+
+    key: str
+    tool: str
+    command: str
+    before: str
+    after: str
+    rules: tuple[tuple[str, int], ...]
+    omissions: tuple[tuple[str, str], ...] = ()
+    """(recall id, omitted text)."""
+    tokens_before: int
+    tokens_after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalRecord:
+    """What the agent did that speaks of an earlier decision."""
+
+    name: str
+    key: str
+    rules: tuple[tuple[str, int], ...]
+    evidence: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangeRecord:
+    """One request and all that came of it."""
+
+    id: str
+    session: str
+    parent_session: str | None
+    tenant: str
+    started: float
+    first_byte: float | None
+    ended: float
+    """Seconds since the epoch."""
+    method: str
+    path: str
+    shape: str | None
+    """`None` for a path that is only relayed."""
+    upstream: str
+    model: str | None
+    stream: bool
+    retry: bool
+    status: int | None
+    outcome: Outcome
+    error: str | None
+    tip: str | None
+    """Hash of the last message of the request."""
+    messages: tuple[Message, ...]
+    """Those of the request, in order; the ones already stored cost one look-up."""
+    head: bytes
+    """The request body without its messages, as JSON; b"" where there was none."""
+    reply: Message | None
+    reported: Mapping[str, object] | None
+    """The provider's usage object, as it came."""
+    accounts: Mapping[str, object]
+    """Counted tokens and simulated money; see `gateway.accounts`."""
+    kept: Mapping[str, int]
+    """How many observations stayed raw, by reason."""
+    rewrites: tuple[RewriteRecord, ...] = ()
+    signals: tuple[SignalRecord, ...] = ()

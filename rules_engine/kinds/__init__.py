@@ -1,0 +1,46 @@
+"""How a text is edited: lossless kinds, each with a check that proves it, and lossy kinds, driven by rules.
+
+A member is one module; it is listed here, in the order in which the engine runs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from rules_engine.script import Edit
+from rules_engine.types import Observation
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Edits over a text, and what `verify` needs to undo them (a width, an indent): a few characters at most."""
+
+    edits: tuple[Edit, ...]
+    note: str = ""
+
+
+class Lossless(Protocol):
+    """A kind after which everything is still in the context, or can be read off it."""
+
+    VERSION: int
+    """Raised whenever the form changes: decisions record it."""
+
+    def encode(self, text: str, observation: Observation) -> Encoded | None:
+        """Edits that make `text` (the observation's, after the kinds before) shorter; `None` if there are none."""
+
+    def verify(self, text: str, result: str, note: str) -> bool:
+        """Execute the inverse on `result` and compare with `text`."""
+
+
+class Lossy(Protocol):
+    """A kind that leaves something out, as a rule says."""
+
+    VERSION: int
+
+    def parse(self, raw: Mapping[str, object]) -> Any:
+        """A rule's `params`, checked and compiled. Raises `RuleError` with the field that is wrong."""
+
+    def drop(self, lines: tuple[str, ...], params: Any, protected: frozenset[int]) -> tuple[int, ...]:
+        """Positions of the lines to leave out, ascending; never one that is protected."""
