@@ -6,55 +6,33 @@ the whole back with new bodies in the same encoding.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from collections.abc import Mapping
 
-Role = Literal["tool", "user"]
+from gateway.frames import Body, Frame, Framing, Role, put
+from gateway.framings import codex, json_result, mini_swe_agent, plain, swe_agent, terminus
+from gateway.json_text import JsonStyle
 
+__all__ = ["FRAMINGS", "Body", "Frame", "Framing", "JsonStyle", "Role", "find", "put", "split"]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JsonStyle:
-    """How an agent's JSON encoder writes a string, so that a new one is written alike."""
-
-    ascii_only: bool
-    escaped: frozenset[str] = frozenset()
-    """Characters that it writes as ``\\uXXXX`` without need, such as ``<``."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Body:
-    """One stretch of tool output inside a framed text."""
-
-    start: int
-    end: int
-    """Slice of the framed text, in characters."""
-    text: str
-    """The output itself, decoded."""
-    json: JsonStyle | None = None
-    """Set where the slice is the inside of a JSON string."""
+FRAMINGS: Mapping[str, Framing] = {
+    "json_result": json_result,
+    "mini_swe_agent": mini_swe_agent,
+    "swe_agent": swe_agent,
+    "codex": codex,
+    "terminus": terminus,
+    "plain": plain,
+}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
-    """A framed text, split."""
-
-    bodies: tuple[Body, ...]
-    exit_code: int | None = None
-    command: str | None = None
-    """Where the wrapper repeats it."""
+def find(text: str, role: Role) -> tuple[str, Frame] | None:
+    """The first framing of the table that takes `text`, by name, and what it makes of it."""
+    for name, framing in FRAMINGS.items():
+        if role in framing.ROLES and (frame := framing.split(text)) is not None:
+            return name, frame
+    return None
 
 
-class Framing(Protocol):
-    """A member of this folder."""
-
-    ROLES: frozenset[Role]
-    """Roles of the messages in which the wrapper occurs. A framing for `user` must be unmistakable."""
-
-    def split(self, text: str) -> Frame | None:
-        """The parts of `text`, or `None` if it is not in this framing."""
-
-
-def put(text: str, frame: Frame, new: Sequence[str]) -> str:
-    """`text` with the bodies of `frame` replaced by `new`, one for each, everything else as it is."""
-    raise NotImplementedError
+def split(text: str, role: Role) -> Frame | None:
+    """`text` split by the first framing that takes it; `None` for a user message that is in none."""
+    found = find(text, role)
+    return found and found[1]
