@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from hashlib import blake2b
+from itertools import accumulate
 
 from rules_engine.types import Piece, Script, ScriptError
 
@@ -65,6 +67,20 @@ def compose(first: Script, second: Script) -> Script:
             out.append(_part(first[k], max(start - starts[k], 0), min(end, starts[k + 1]) - starts[k]))
             k += 1
     return joined(out)
+
+
+def trace(script: Script, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int] | None]:
+    """For each slice of the result, the slice of the input that it comes from (its hull), or `None` if it is literal."""
+    starts = list(accumulate((len(p) if isinstance(p, str) else p[1] - p[0] for p in script), initial=0))
+    out: list[tuple[int, int] | None] = []
+    for start, end in spans:
+        low, high = bisect_right(starts, start) - 1, bisect_left(starts, end)
+        parts = [
+            _part(script[k], max(start - starts[k], 0), min(end, starts[k + 1]) - starts[k]) for k in range(low, high)
+        ]
+        slices = [part for part in parts if not isinstance(part, str) and part[0] < part[1]]
+        out.append((min(a for a, _ in slices), max(b for _, b in slices)) if slices else None)
+    return out
 
 
 def joined(pieces: Iterable[Piece]) -> Script:

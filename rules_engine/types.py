@@ -77,6 +77,8 @@ class Omission:
     spans: tuple[tuple[int, int], ...]
     """Slices of the raw text that the mark hides, in order; joined they are what a recall gives back."""
     lines: int
+    rules: tuple[RuleRef, ...] = ()
+    """Whose doing it is: a complaint about this omission concerns them only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,3 +44,10 @@ class Lossy(Protocol):
 
     def drop(self, lines: tuple[str, ...], params: Any, protected: frozenset[int]) -> tuple[int, ...]:
         """Positions of the lines to leave out, ascending; never one that is protected."""
+
+
+LOSSLESS: Mapping[str, Lossless] = {}
+"""Kinds that always run, in this order."""
+
+KINDS: Mapping[str, Lossy] = {}
+"""Kinds that a rule may name."""

@@ -1,0 +1,81 @@
+"""The lines that stand where text was left out: their wording, their recall ids, and how both are read back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Literal
+
+from rules_engine.types import Piece
+
+QUOTED = 40
+"""Characters of a first or last line that a pointer quotes, at most."""
+SHORTEST_ID = 6
+
+_OMITTED = re.compile(r"\[([0-9]+) lines? omitted: echo recall:([0-9a-f]{6,32})\]")
+_SHOWN = re.compile(r"\[([0-9]+) lines? as shown above, \"(.*)\" to \"(.*)\": echo recall:([0-9a-f]{6,32})\]")
+_ID = re.compile(
+    r"^\[[0-9]+ lines? (?:omitted|as shown above, \".*\" to \".*\"): echo recall:([0-9a-f]{6,32})\]$", re.M
+)
+_UNPRINTED = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a mark line says."""
+
+    kind: Literal["omitted", "shown"]
+    lines: int
+    id: str
+
+
+def omitted(lines: int, recall_id: str) -> str:
+    """The mark for lines that are left out: ``[214 lines omitted: echo recall:7f3a9c]``."""
+    return f"[{_counted(lines)} omitted: echo recall:{recall_id}]"
+
+
+def pointer(lines: int, first: Piece, last: Piece, recall_id: str) -> tuple[Piece, ...]:
+    """The mark for lines that stand earlier in the request; `first` and `last` are slices, so that it holds no text."""
+    return (f'[{_counted(lines)} as shown above, "', first, '" to "', last, f'": echo recall:{recall_id}]')
+
+
+def parse(line: str) -> Mark | None:
+    """What `line` says if it is a mark, else `None`."""
+    if found := _OMITTED.fullmatch(line):
+        return Mark("omitted", int(found[1]), found[2])
+    if found := _SHOWN.fullmatch(line):
+        return Mark("shown", int(found[1]), found[4])
+    return None
+
+
+def is_mark(line: str) -> bool:
+    """The line has the form of a mark; whether it is one of ours only the decision knows."""
+    return parse(line) is not None
+
+
+def find_ids(text: str) -> list[str]:
+    """Recall ids of all lines of `text` that have the form of a mark, in order."""
+    return _ID.findall(text) if "recall:" in text else []
+
+
+def new_id(key: str, start: int, end: int, taken: Collection[str]) -> str:
+    """A recall id for a slice of an observation: as short as may be, longer where that one is taken."""
+    name = blake2b(f"{key}:{start}:{end}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    for size in range(SHORTEST_ID, len(name)):
+        if name[:size] not in taken:
+            return name[:size]
+    return name
+
+
+def quote(line: str) -> tuple[int, int]:
+    """Slice of `line` that a pointer quotes: without surrounding blanks, up to the first character that does not print."""
+    start = len(line) - len(line.lstrip())
+    unprinted = _UNPRINTED.search(line, start)
+    end = min(unprinted.start() if unprinted else len(line), start + QUOTED)
+    return start, start + len(line[start:end].rstrip())
+
+
+def _counted(lines: int) -> str:
+    return "1 line" if lines == 1 else f"{lines} lines"
