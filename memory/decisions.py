@@ -1,0 +1,125 @@
+"""Decisions that are pinned: chosen once by key, across tasks and processes, and found again after a restart.
+
+They have a file of their own, so that no batch of the archive ever holds its lock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from memory.db import OPEN_PATIENCE, Database
+from memory.errors import StoreBusy, StoreError
+
+_CREATE = "CREATE TABLE IF NOT EXISTS decisions (key TEXT PRIMARY KEY, value BLOB NOT NULL)"
+_INSERT = "INSERT INTO decisions (key, value) VALUES (?, ?) ON CONFLICT (key) DO NOTHING"
+_SELECT = "SELECT key, value FROM decisions WHERE key IN (SELECT value FROM json_each(?))"
+
+# Moving pages from the log into the file waits for the disk; `checkpoint` does it off the path.
+_PRAGMAS = ("wal_autocheckpoint=0",)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is pinned for the keys that were asked for, and the commit that is under way."""
+
+    winners: Mapping[str, bytes]
+    _commit: asyncio.Task[None] | None
+
+    async def committed(self) -> None:
+        """Return when the choice survives a crash of this process; raise `StoreError` if it never will."""
+        if self._commit is not None:
+            await asyncio.shield(self._commit)
+
+
+class Decisions:
+    """The file of pinned decisions: whoever commits a key first decides it for everybody."""
+
+    def __init__(self, path: Path, writer: Database, reader: Database) -> None:
+        self._path = path
+        self._writer = writer
+        self._reader = reader
+        self._commits: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    async def open(cls, path: Path) -> Self:
+        """Open the file, or make it."""
+        writer = await Database.open(path, pragmas=_PRAGMAS)
+        try:
+            await writer.rows(_CREATE, patience=OPEN_PATIENCE)
+            return cls(path, writer, await Database.open_reader(path))
+        except BaseException:
+            await writer.aclose()
+            raise
+
+    async def find(self, keys: Sequence[str], deadline: float = 1.0) -> dict[str, bytes]:
+        """What is pinned for these keys; `StoreBusy` if that cannot be read within `deadline` seconds."""
+        if not keys:
+            return {}
+        try:
+            async with asyncio.timeout(deadline):
+                return dict(await self._reader.rows(_SELECT, (json.dumps(list(keys)),), patience=deadline))
+        except TimeoutError:
+            raise StoreBusy(f"{self._path}: not read in time; the disk may be slow") from None
+
+    async def choose(self, rows: Sequence[tuple[str, bytes]], deadline: float) -> Choice:
+        """Pin each value unless its key has one, and say what is pinned now.
+
+        After `deadline` seconds nothing was pinned and `StoreBusy` is raised. Otherwise the commit goes on beside
+        the caller, who asks `Choice.committed` for its end.
+        """
+        if not rows:
+            return Choice({}, None)
+        winners: asyncio.Future[dict[str, bytes]] = asyncio.get_running_loop().create_future()
+        commit = asyncio.ensure_future(self._pin(rows, deadline, winners))
+        self._commits.add(commit)
+        commit.add_done_callback(self._settle)
+        try:
+            await asyncio.wait((winners,), timeout=deadline)
+        finally:
+            late = winners.cancel()
+        if late:
+            raise StoreBusy(f"{self._path}: no decision within {deadline:g} s; it may be locked or the disk slow")
+        return Choice(winners.result(), commit)
+
+    async def _pin(
+        self, rows: Sequence[tuple[str, bytes]], deadline: float, winners: asyncio.Future[dict[str, bytes]]
+    ) -> None:
+        try:
+            async with self._writer.transaction(deadline):
+                await self._writer.run_many(_INSERT, rows)
+                found = await self._writer.rows(_SELECT, (json.dumps([key for key, _ in rows]),))
+                # Raises where the caller has given up, and so rolls back.
+                winners.set_result(dict(found))
+        except (StoreError, asyncio.InvalidStateError) as error:
+            if winners.cancelled():
+                return
+            if winners.done():
+                raise
+            winners.set_exception(error)
+
+    def _settle(self, commit: asyncio.Task[None]) -> None:
+        self._commits.discard(commit)
+        if not commit.cancelled():
+            # Marks it as seen: a caller that left before the commit ended must not make the loop complain.
+            commit.exception()
+
+    async def checkpoint(self) -> int:
+        """Move what is committed from the log into the file; how many pages of the log could not be moved yet."""
+        database = await Database.open(self._path, pragmas=_PRAGMAS)
+        try:
+            ((_, logged, moved),) = await database.rows("PRAGMA wal_checkpoint(PASSIVE)")
+        finally:
+            await database.aclose()
+        return int(logged) - int(moved)
+
+    async def aclose(self) -> None:
+        """Wait for the commits under way and close the file."""
+        if self._commits:
+            await asyncio.wait(self._commits)
+        await self._reader.aclose()
+        await self._writer.aclose()

@@ -1,0 +1,20 @@
+"""What can go wrong with the store.
+
+StoreError              the file cannot be read or written; the message says what to do
+├── StoreBusy           not in time: another process holds it, or the disk is slow
+└── StoreCorrupt        what is in the file is not what was put there
+"""
+
+from __future__ import annotations
+
+
+class StoreError(Exception):
+    """The store cannot be read or written."""
+
+
+class StoreBusy(StoreError):  # noqa: N818
+    """It took longer than the caller could wait; nothing was changed."""
+
+
+class StoreCorrupt(StoreError):  # noqa: N818
+    """The file is damaged or is not one of ours."""
