@@ -1,0 +1,85 @@
+"""The padding before line numbers, which only puts them below each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rules_engine.kinds import Encoded
+from rules_engine.types import Observation
+
+VERSION = 1
+
+_PADDED = re.compile(r"\n +\d{1,8}[→\t:|]")
+_LABEL = re.compile(r"(?m)^( +)(\d{1,8})([→\t:|])")
+_LISTING = "→\t"
+"""Only a listing of a file has these after a padded number; the others are also found in tables and snippets."""
+_RUN, _LONG_RUN = 3, 12
+
+
+class Label(NamedTuple):
+    """A padded line number, and the line that it stands before."""
+
+    line: int
+    start: int
+    pad: int
+    number: int
+    width: int
+    mark: str
+
+
+def encode(text: str, observation: Observation) -> Encoded | None:
+    """Delete the padding of lines that are numbered in order; the note says which, and how wide it was."""
+    if not _PADDED.search(text):
+        return None
+    edits, notes = [], []
+    for run in _runs(text):
+        if len(run) >= (_RUN if run[0].mark in _LISTING else _LONG_RUN):
+            edits += [(label.start, label.start + label.pad, ()) for label in run]
+            notes.append(f"{run[0].line}-{run[-1].line}:{run[0].width}")
+    return Encoded(edits=tuple(edits), note=" ".join(notes)) if edits else None
+
+
+def _runs(text: str) -> Iterator[list[Label]]:
+    """Labels of one width and mark, in ascending order, with nothing but blank lines between their lines."""
+    run: list[Label] = []
+    for label, apart in _labels(text):
+        if run and (apart or not _follows(run[-1], label)):
+            yield run
+            run = []
+        run.append(label)
+    yield run
+
+
+def _labels(text: str) -> Iterator[tuple[Label, bool]]:
+    """Each label, and whether other text stands between its line and that of the label before."""
+    line = end = 0
+    for match in _LABEL.finditer(text):
+        start = match.start()
+        gap = text[end:start]
+        line += gap.count("\n")
+        pad, digits, mark = match.groups()
+        label = Label(line, start, len(pad), int(digits), len(pad) + len(digits), mark)
+        yield label, not gap.isspace()
+        end = text.find("\n", match.end())
+        if end < 0:
+            return
+
+
+def _follows(before: Label, after: Label) -> bool:
+    step = after.number - before.number
+    listed = step >= 1 if after.mark in _LISTING else step == 1
+    return listed and after.width == before.width and after.mark == before.mark
+
+
+def verify(text: str, result: str, note: str) -> bool:
+    """Pad the numbers again, as wide as the note says, and compare."""
+    lines = result.split("\n")
+    for part in note.split(" "):
+        place, width = part.split(":")
+        first, last = place.split("-")
+        for at in range(int(first), int(last) + 1):
+            digits = len(lines[at]) - len(lines[at].lstrip("0123456789"))
+            lines[at] = " " * (int(width) - digits) * bool(digits) + lines[at]
+    return "\n".join(lines) == text

@@ -1,0 +1,154 @@
+"""Escape codes, and frames of a progress display that later frames cover: what a terminal would not show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rules_engine.kinds import Encoded
+from rules_engine.natures import nature
+from rules_engine.types import Observation
+
+VERSION = 1
+
+Span = tuple[int, int]
+
+_CONTROL = re.compile(r"[\x1b\x08]|\r(?!\n)")
+# Colours and other styles, modes, questions, titles, prompt marks, character sets: none shows or moves anything.
+_STYLE = re.compile(
+    r"\x1b(?:\[[\d;:]*m|\[\?[\d;]*[hl]|\[[56]n|\[\d* q|[=>]|\([AB]|\](?:[012]|133|633);[^\x07\x1b\n]*(?:\x07|\x1b\\))"
+)
+_ERASE = re.compile(r"\x1b\[0?K|(?<![^\r])\x1b\[2K")
+_STATES = re.compile(
+    r"(?i)error|fail|fatal|warn|exception|traceback|panic|denied|refused|abort|not found|timed? ?out|invalid|unable"
+    r"|cannot|passed|success"
+)
+_ODD = re.compile(r"[\x00-\x1f\x7f]")
+_WIDE = re.compile(r"[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\uffe6\U0001f000-\U0003ffff]")
+_THIN = re.compile(r"[\u0300-\u036f\u200b-\u200f\ufe00-\ufe0f]")
+_WORD = re.compile(r"[^\W\d_]{3}")
+_FRAME = re.compile(r"[^\r]*\r|[^\r]+$")
+_BACK = re.compile(r"\x08+")
+_ANYTHING = 1 << 60
+
+
+def encode(text: str, observation: Observation) -> Encoded | None:
+    """Delete style codes, and frames that the rest of their line covers, unless they state how something went."""
+    if "\x1b" not in text and "\b" not in text and text.count("\r") == text.count("\r\n"):
+        return None
+    if nature(observation) in ("read", "diff"):
+        return None
+    spans = tuple(_hidden_spans(text))
+    return Encoded(edits=tuple((start, end, ()) for start, end in spans)) if spans else None
+
+
+def _hidden_spans(text: str) -> Iterator[Span]:
+    end = 0
+    while match := _CONTROL.search(text, end):
+        start = text.rfind("\n", end, match.start()) + 1 or end
+        end = text.find("\n", match.start())
+        end = len(text) if end < 0 else end
+        for low, high in _hidden(text[start:end].rstrip("\r")):
+            yield start + low, start + high
+
+
+def _hidden(line: str) -> list[Span]:
+    styles = [match.span() for match in _STYLE.finditer(line)]
+    if "\x1b" in _ERASE.sub("", _STYLE.sub("", line)):
+        # timid: the cursor moves in a way that takes a whole screen to follow.
+        return styles
+    if "\b" in line and "\r" not in line:
+        return _merge(styles, list(_covered_cells(line)))
+    return _merge(styles, _covered_frames(line))
+
+
+def _covered_frames(line: str) -> list[Span]:
+    """Frames with the carriage return after them, and erase codes that are left with nothing to erase."""
+    out: list[Span] = []
+    cover, erased, follower, kept = 0, False, "", 0
+    for match in reversed(list(_FRAME.finditer(line))):
+        plain = _STYLE.sub("", match[0].rstrip("\r"))
+        shown = _ERASE.sub("", plain)
+        erases = shown != plain
+        if match[0][-1] == "\r" and _may_go(shown, follower, cover) and (erased or not erases):
+            out.append(match.span())
+        else:
+            kept += 1
+            erased = erases
+            cover = _ANYTHING if erases else max(cover, _cells(shown))
+        follower = shown
+    if kept == 1:
+        out += [match.span() for match in _ERASE.finditer(line, line.rfind("\r") + 1)]
+    return sorted(out)
+
+
+def _may_go(shown: str, follower: str, cover: int) -> bool:
+    shown = shown.rstrip(" ")
+    if not shown:
+        return True
+    if _ODD.search(shown) or _STATES.search(shown) or len(shown) + len(_WIDE.findall(shown)) > cover:
+        return False
+    # Only frames of one display: a file with old line ends is full of carriage returns, too.
+    word, next_word = _WORD.search(shown), _WORD.search(follower)
+    return not word or not next_word or word[0].lower() == next_word[0].lower()
+
+
+def _cells(shown: str) -> int:
+    """How much of the line it covers, at least."""
+    return 0 if _ODD.search(shown) else len(shown) - len(_THIN.findall(shown))
+
+
+def _covered_cells(line: str) -> Iterator[Span]:
+    """Characters that are taken back by as many backspaces and written over."""
+    last = 0
+    for match in _BACK.finditer(line):
+        start, end = match.span()
+        size = end - start
+        before, after = line[max(start - size, last) : start], line[end : end + size]
+        plain = (before + after).isascii() and not _ODD.search(before + after) and not _STATES.search(before)
+        if len(before) == len(after) == size and plain:
+            yield start - size, end
+        last = end
+
+
+def _merge(styles: list[Span], covered: list[Span]) -> list[Span]:
+    """Both in order, styles inside what is covered left out."""
+    out: list[Span] = []
+    for span in sorted([*styles, *covered], key=lambda span: (span[0], -span[1])):
+        if not out or span[0] >= out[-1][1]:
+            out.append(span)
+    return out
+
+
+def verify(text: str, result: str, note: str) -> bool:
+    """Show both on a line of cells and compare."""
+    before, after = text.split("\n"), result.split("\n")
+    return len(before) == len(after) and all(
+        old == new or _screen(old) == _screen(new) for old, new in zip(before, after, strict=True)
+    )
+
+
+_CODE = re.compile(r"\x1b\[([0-?]*)[ -/]*([@-~])|\x1b\](\d+);[^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b(?:[=>]|\([AB])")
+_STEP = re.compile(rf"(?P<code>{_CODE.pattern})|(?P<text>[^\x1b\r\x08]+)|(?P<move>[\r\x08]|\x1b)")
+
+
+def _screen(line: str) -> str:
+    """What a terminal shows of one line; codes that need more than the line stand for themselves."""
+    cells: list[str] = []
+    at = 0
+    for step in _STEP.finditer(line):
+        shown = step[0]
+        if shown in ("\r", "\b"):
+            at = 0 if shown == "\r" else max(at - 1, 0)
+            continue
+        if step["code"]:
+            final, title = step[3], step[4]
+            if final == "K" and step[2] in ("", "0", "2"):
+                cells[0 if step[2] == "2" else at :] = []
+                continue
+            if final in ("m", "h", "l", "n", "q") or title in ("0", "1", "2", "133", "633") or not (final or title):
+                continue
+        cells.extend(" " * (at - len(cells)))
+        cells[at : at + len(shown)] = shown
+        at += len(shown)
+    return "".join(cells).rstrip(" ")
