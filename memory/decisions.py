@@ -16,8 +16,12 @@ from memory.db import OPEN_PATIENCE, Database
 from memory.errors import StoreBusy, StoreError
 
 _CREATE = "CREATE TABLE IF NOT EXISTS decisions (key TEXT PRIMARY KEY, value BLOB NOT NULL)"
-_INSERT = "INSERT INTO decisions (key, value) VALUES (?, ?) ON CONFLICT (key) DO NOTHING"
+# The update changes nothing; it makes RETURNING speak of the row that was there first.
+_PIN = "INSERT INTO decisions (key, value) VALUES {} ON CONFLICT (key) DO UPDATE SET key = key RETURNING key, value"
 _SELECT = "SELECT key, value FROM decisions WHERE key IN (SELECT value FROM json_each(?))"
+
+# Rows in one statement, well below the number of parameters that SQLite allows.
+_BATCH = 1000
 
 # Moving pages from the log into the file waits for the disk; `checkpoint` does it off the path.
 _PRAGMAS = ("wal_autocheckpoint=0",)
@@ -91,10 +95,12 @@ class Decisions:
     ) -> None:
         try:
             async with self._writer.transaction(deadline):
-                await self._writer.run_many(_INSERT, rows)
-                found = await self._writer.rows(_SELECT, (json.dumps([key for key, _ in rows]),))
+                found: dict[str, bytes] = {}
+                for batch in (rows[at : at + _BATCH] for at in range(0, len(rows), _BATCH)):
+                    pin = _PIN.format(",".join(["(?, ?)"] * len(batch)))
+                    found.update(await self._writer.rows(pin, [value for row in batch for value in row]))
                 # Raises where the caller has given up, and so rolls back.
-                winners.set_result(dict(found))
+                winners.set_result(found)
         except (StoreError, asyncio.InvalidStateError) as error:
             if winners.cancelled():
                 return

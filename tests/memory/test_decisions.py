@@ -218,20 +218,21 @@ async def test_lock_that_ends_in_time(path: Path, decisions: Decisions) -> None:
     """A lock that is let go within the deadline costs time and nothing else."""
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
-    asyncio.get_running_loop().call_later(0.05, lambda: (holder.execute("ROLLBACK"), holder.close()))
+    asyncio.get_running_loop().call_later(0.05, holder.close)
     await pin(decisions, ("a", b"1"))
     assert stored(path) == {"a": b"1"}
 
 
 async def test_slow_disk(path: Path, decisions: Decisions, monkeypatch: pytest.MonkeyPatch) -> None:
     """A statement that ends after the deadline is rolled back; the next choice waits for that, or gives up too."""
-    insert = decisions._writer.run_many
+    rows = decisions._writer.rows
 
-    async def insert_slowly(*arguments: object) -> None:
-        await asyncio.sleep(0.2)
-        await insert(*arguments)  # type: ignore[arg-type]
+    async def rows_slowly(sql: str, *arguments: object, **named: object) -> object:
+        if sql.startswith("INSERT"):
+            await asyncio.sleep(0.2)
+        return await rows(sql, *arguments, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(decisions._writer, "run_many", insert_slowly)
+    monkeypatch.setattr(decisions._writer, "rows", rows_slowly)
     for _ in range(2):
         with pytest.raises(StoreBusy):
             await decisions.choose([("a", b"1")], 0.05)
