@@ -132,7 +132,7 @@ def _pointer_edit(run: pointers.Run, lines: Sequence[str], offsets: Sequence[int
         for at in (run.start, run.end - 1)
         for quoted in (marks.quote(lines[at]),)
     )
-    return offsets[run.start], offsets[run.end] - 1, marks.pointer(run.end - run.start, first, last, name)
+    return offsets[run.start], offsets[run.end] - 1, marks.pointer(run.end - run.start, run.relation, first, last, name)
 
 
 def _form(draft: Draft) -> Form:

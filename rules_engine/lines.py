@@ -1,7 +1,8 @@
-"""Lines of a text, their places in it, and the index by which later texts find them."""
+"""Lines of a text, the numbers before them, and the index by which later texts find them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from rules_engine.marks import is_mark
@@ -9,26 +10,37 @@ from rules_engine.script import text_digest
 from rules_engine.types import Earlier
 
 WORTH = 6
-"""Lines shorter than this (blank ones, braces, ``else:``) stand everywhere, so that finding one says nothing."""
+"""Shorter lines (blank ones, braces, ``else:``) stand everywhere, so that finding one says nothing."""
 COMMON = 12
-"""A line that stands more often than this in one text is not worth finding in it."""
+"""Places at which a line is looked for in one text, at most."""
+
+_BEFORE = frozenset(" 0123456789")
+_NUMBER = re.compile(r" *([0-9]{1,9})(?:→|\t|: ?|\| ?)")
 
 
 def index(key: str, text: str) -> Earlier:
     """The index of a forwarded text; make it once for each text and keep it."""
     lines = tuple(text.split("\n"))
+    cores = bare(lines)
     hidden = frozenset(at for at, line in enumerate(lines) if line[:1] == "[" and is_mark(line))
-    found: dict[str, list[int]] = {}
-    for at, line in enumerate(lines):
-        if is_telling(line) and at not in hidden:
-            found.setdefault(line, []).append(at)
-    return Earlier(
-        key=key,
-        digest=text_digest(text),
-        lines=lines,
-        places={line: tuple(places) for line, places in found.items() if len(places) <= COMMON},
-        hidden=hidden,
-    )
+    places: dict[str, tuple[int, ...]] = {}
+    for at, core in enumerate(cores):
+        if len(core) >= WORTH and at not in hidden:
+            before = places.get(core)
+            places[core] = (at,) if before is None else (*before, at) if len(before) < COMMON else before
+    return Earlier(key=key, digest=text_digest(text), lines=lines, cores=cores, places=places, hidden=hidden)
+
+
+def bare(lines: Sequence[str]) -> tuple[str, ...]:
+    """The lines without the numbers that a listing puts before them."""
+    match = _NUMBER.match
+    return tuple([line[found.end() :] if line[:1] in _BEFORE and (found := match(line)) else line for line in lines])
+
+
+def number_end(line: str) -> int:
+    """Where the line number before a line ends, its separator included; 0 if there is none."""
+    found = _NUMBER.match(line)
+    return found.end() if found else 0
 
 
 def is_telling(line: str) -> bool:

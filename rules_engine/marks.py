@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal
 
+from rules_engine.numbering import Relation
 from rules_engine.types import Piece
 
 QUOTED = 40
 """Characters of a first or last line that a pointer quotes, at most."""
 SHORTEST_ID = 6
 
-_OMITTED = re.compile(r"\[([0-9]+) lines? omitted: echo recall:([0-9a-f]{6,32})\]")
-_SHOWN = re.compile(r"\[([0-9]+) lines? as shown above, \"(.*)\" to \"(.*)\": echo recall:([0-9a-f]{6,32})\]")
-_ID = re.compile(
-    r"^\[[0-9]+ lines? (?:omitted|as shown above, \".*\" to \".*\"): echo recall:([0-9a-f]{6,32})\]$", re.M
-)
-_UNPRINTED = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
+_QUOTE = rf"\"(.{{1,{QUOTED}}})\""
+_HOW = r"( with numbers [0-9]+ (?:higher|lower)| with numbers| without numbers)?"
+_SAYS = rf"\[([0-9]+) lines? (?:omitted|as shown above{_HOW}, {_QUOTE} to {_QUOTE}): echo recall:([0-9a-f]{{6,32}})\]"
+_MARK = re.compile(_SAYS)
+_MARKS = re.compile(f"^{_SAYS}$", re.M)
+_UNPRINTED = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +37,16 @@ def omitted(lines: int, recall_id: str) -> str:
     return f"[{_counted(lines)} omitted: echo recall:{recall_id}]"
 
 
-def pointer(lines: int, first: Piece, last: Piece, recall_id: str) -> tuple[Piece, ...]:
+def pointer(lines: int, relation: Relation, first: Piece, last: Piece, recall_id: str) -> tuple[Piece, ...]:
     """The mark for lines that stand earlier in the request; `first` and `last` are slices, so that it holds no text."""
-    return (f'[{_counted(lines)} as shown above, "', first, '" to "', last, f'": echo recall:{recall_id}]')
+    how = f"{_counted(lines)} as shown above{_numbers(relation)}"
+    return (f'[{how}, "', first, '" to "', last, f'": echo recall:{recall_id}]')
 
 
 def parse(line: str) -> Mark | None:
     """What `line` says if it is a mark, else `None`."""
-    if found := _OMITTED.fullmatch(line):
-        return Mark("omitted", int(found[1]), found[2])
-    if found := _SHOWN.fullmatch(line):
-        return Mark("shown", int(found[1]), found[4])
-    return None
+    found = _MARK.fullmatch(line)
+    return Mark("omitted" if found[3] is None else "shown", int(found[1]), found[5]) if found else None
 
 
 def is_mark(line: str) -> bool:
@@ -57,7 +56,7 @@ def is_mark(line: str) -> bool:
 
 def find_ids(text: str) -> list[str]:
     """Recall ids of all lines of `text` that have the form of a mark, in order."""
-    return _ID.findall(text) if "recall:" in text else []
+    return [found[5] for found in _MARKS.finditer(text)] if "recall:" in text else []
 
 
 def new_id(key: str, start: int, end: int, taken: Collection[str]) -> str:
@@ -79,3 +78,9 @@ def quote(line: str) -> tuple[int, int]:
 
 def _counted(lines: int) -> str:
     return "1 line" if lines == 1 else f"{lines} lines"
+
+
+def _numbers(relation: Relation) -> str:
+    if relation.way == "shifted":
+        return f" with numbers {abs(relation.by)} {'higher' if relation.by > 0 else 'lower'}"
+    return {"same": "", "numbered": " with numbers", "bare": " without numbers"}[relation.way]

@@ -203,8 +203,10 @@ class Earlier:
     key: str
     digest: str
     lines: tuple[str, ...]
+    cores: tuple[str, ...]
+    """The lines without the numbers that a listing puts before them."""
     places: Mapping[str, tuple[int, ...]]
-    """Line → its positions, for lines worth finding."""
+    """Core → its positions, for lines worth finding."""
     hidden: frozenset[int] = frozenset()
     """Lines that are marks of ours: nothing points to them."""
 

@@ -1,11 +1,12 @@
-"""Already shown: a run of lines that stands verbatim in an earlier text of the request becomes a pointer to it."""
+"""Already shown: a run of lines that stands in an earlier text of the request becomes a pointer to it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rules_engine.lines import is_telling
+from rules_engine.lines import bare, is_telling
+from rules_engine.numbering import SAME, Relation, relate, restore
 from rules_engine.types import Earlier, Settings
 
 VERSION = 1
@@ -14,84 +15,114 @@ _STEP = 64
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Lines ``start:end`` of a text that equal the lines of `source` from `at` on."""
+    """Lines ``start:end`` of a text that the lines of `source` from `at` on give, by `relation`."""
 
     start: int
     end: int
     source: Earlier
     at: int
+    relation: Relation
 
     def cut(self, start: int, end: int) -> Run:
         """The part of the run from line `start` to line `end` of the text."""
-        return Run(start, end, self.source, self.at + start - self.start)
+        return Run(start, end, self.source, self.at + start - self.start, self.relation)
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    lines: tuple[str, ...]
+    cores: tuple[str, ...]
+    barred: frozenset[int]
 
 
 def find(
     lines: Sequence[str], earlier: Sequence[Earlier], settings: Settings, barred: frozenset[int] = frozenset()
 ) -> list[Run]:
     """Runs of `lines` to be hidden, in order: long enough, not touching `barred` lines, lines at their seams kept."""
-    out = []
-    for run in _runs(tuple(lines), earlier, settings.pointer_lines, barred):
-        hidden = _inside(run, lines, settings.seam_lines)
-        if hidden.start < hidden.end:
-            out.append(hidden)
-    return out
+    text = _Text(tuple(lines), bare(lines), barred)
+    inner = (_inside(run, text.lines, settings.seam_lines) for run in _runs(text, earlier, settings.pointer_lines))
+    return [run for run in inner if run.start < run.end and verify(run, text.lines)]
 
 
-def _runs(lines: tuple[str, ...], earlier: Sequence[Earlier], least: int, barred: frozenset[int]) -> list[Run]:
+def verify(run: Run, lines: Sequence[str]) -> bool:
+    """Execute the inverse: the source, read as the mark says, gives the hidden lines."""
+    there = run.source.lines[run.at : run.at + run.end - run.start]
+    return restore(there, run.relation, lines[run.start]) == list(lines[run.start : run.end])
+
+
+def _runs(text: _Text, earlier: Sequence[Earlier], least: int) -> list[Run]:
     out: list[Run] = []
     stride = max(least // 2, 1)
     done = 0
-    for window in range(0, len(lines), stride):
+    for window in range(0, len(text.lines), stride):
         # Any run of `least` lines holds one whole window, so one line of each window is enough to find it.
-        seed = max(
-            range(max(window, done), min(window + stride, len(lines))), key=lambda at: len(lines[at]), default=-1
-        )
-        if seed < 0 or seed in barred or not is_telling(lines[seed]):
+        places = range(max(window, done), min(window + stride, len(text.lines)))
+        seed = max(places, key=lambda at: len(text.cores[at]), default=-1)
+        if seed < 0 or seed in text.barred or not is_telling(text.cores[seed]):
             continue
-        run = _longest(lines, seed, done, earlier, barred)
+        run = _longest(text, seed, done, earlier)
         if run and run.end - run.start >= least:
             out.append(run)
             done = run.end
     return out
 
 
-def _longest(
-    lines: tuple[str, ...], seed: int, low: int, earlier: Sequence[Earlier], barred: frozenset[int]
-) -> Run | None:
+def _longest(text: _Text, seed: int, low: int, earlier: Sequence[Earlier]) -> Run | None:
     """The longest run through line `seed`; among equals the latest text, whose lines are nearest."""
-    best: Run | None = None
-    high = min((at for at in barred if at > seed), default=len(lines))
-    low = max((at + 1 for at in barred if low <= at < seed), default=low)
+    high = min((at for at in text.barred if at > seed), default=len(text.lines))
+    low = max((at + 1 for at in text.barred if low <= at < seed), default=low)
+    found = []
     for source in reversed(earlier):
-        for at in source.places.get(lines[seed], ()):
-            run = _extend(lines, seed, at, source, low, high)
-            if best is None or run.end - run.start > best.end - best.start:
-                best = run
+        for at in source.places.get(text.cores[seed], ()):
+            back, ahead = _reach(text.cores, seed, low, high, source, at)
+            found.append((back + ahead, Run(seed - back, seed + ahead, source, at - back, SAME)))
+    best: Run | None = None
+    for length, run in sorted(found, key=lambda item: -item[0]):
+        if best and best.end - best.start >= length:
+            break
+        related = _related(text, seed, run)
+        if best is None or related.end - related.start > best.end - best.start:
+            best = related
     return best
 
 
-def _extend(lines: tuple[str, ...], seed: int, at: int, source: Earlier, low: int, high: int) -> Run:
-    there = source.lines
-    top = min(high - seed, len(there) - at)
-    ahead = 1
+def _reach(cores: tuple[str, ...], seed: int, low: int, high: int, source: Earlier, at: int) -> tuple[int, int]:
+    """How many lines from `seed` on, back and ahead, have equal cores here and there."""
+    there = source.cores
+    top = min(high - seed, len(there) - at, min((k - at for k in source.hidden if k > at), default=len(there)))
+    room = min(seed - low, at, min((at - k - 1 for k in source.hidden if k < at), default=at))
+    ahead = back = 0
     while (
         ahead < top
-        and lines[seed + ahead : seed + min(ahead + _STEP, top)] == there[at + ahead : at + min(ahead + _STEP, top)]
+        and cores[seed + ahead : seed + min(ahead + _STEP, top)] == there[at + ahead : at + min(ahead + _STEP, top)]
     ):
         ahead = min(ahead + _STEP, top)
-    while ahead < top and lines[seed + ahead] == there[at + ahead]:
+    while ahead < top and cores[seed + ahead] == there[at + ahead]:
         ahead += 1
-    room = min(seed - low, at)
-    back = 0
-    while back < room and lines[seed - back - 1] == there[at - back - 1]:
+    while back < room and cores[seed - back - 1] == there[at - back - 1]:
         back += 1
-    for hidden in source.hidden:
-        if at < hidden < at + ahead:
-            ahead = hidden - at
-        elif at - back <= hidden < at:
-            back = at - hidden - 1
-    return Run(seed - back, seed + ahead, source, at - back)
+    return back, ahead
+
+
+def _related(text: _Text, seed: int, run: Run) -> Run:
+    """The part of `run` around `seed` in which the line numbers are related as they are there."""
+    there = run.source.lines
+    if text.lines[run.start : run.end] == there[run.at : run.at + run.end - run.start]:
+        return run
+    shift = run.at - run.start
+
+    def relation(at: int) -> Relation | None:
+        return relate(text.lines[at], there[at + shift], text.cores[at], at)
+
+    kept = relation(seed)
+    if kept is None:
+        return run.cut(seed, seed)
+    start, end = seed, seed + 1
+    while start > run.start and relation(start - 1) == kept:
+        start -= 1
+    while end < run.end and relation(end) == kept:
+        end += 1
+    return Run(start, end, run.source, start + shift, kept)
 
 
 def _inside(run: Run, lines: Sequence[str], seam: int) -> Run:
