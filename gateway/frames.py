@@ -5,11 +5,11 @@ text ─Framing.split→ Frame(Body*) ─new texts─put→ text
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from gateway.json_text import JsonStyle, encode
+from gateway.json_text import JsonStyle, Member, encode, style_of
 
 Role = Literal["tool", "user"]
 
@@ -52,6 +52,21 @@ def cut(text: str, *spans: tuple[int, int], exit_code: int | str | None = None, 
     """The frame whose bodies are the slices `spans` of `text`, empty ones left out."""
     bodies = tuple(Body(start=start, end=end, text=text[start:end]) for start, end in spans if start < end)
     return Frame(bodies=bodies, exit_code=None if exit_code is None else int(exit_code), command=command)
+
+
+def cut_strings(text: str, members: Iterable[Member]) -> tuple[Body, ...] | None:
+    """A body for each JSON string among `members`, empty ones left out; `None` if one could not be put back as it is."""
+    bodies = []
+    for member in members:
+        if not isinstance(member.value, str):
+            return None
+        start, end = member.inside
+        style = style_of(text[start:end], member.value)
+        if style is None:
+            return None
+        if start < end:
+            bodies.append(Body(start=start, end=end, text=member.value, json=style))
+    return tuple(bodies)
 
 
 def put(text: str, frame: Frame, new: Sequence[str]) -> str:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from json import JSONDecoder, dumps
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)")
+_ESCAPE = re.compile(r"\\\\|\\u([0-9a-fA-F]{4})")
+_TORN = re.compile(r"(?<!\\)(?:\\\\)*(\\(?:u[0-9a-fA-F]{0,3})?)\Z")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _read = JSONDecoder().raw_decode
 
@@ -28,14 +29,50 @@ class Member:
     value: object
     start: int
     end: int
+    closed: bool = True
+    """False for a string that lacks its end because the text does."""
+
+    @property
+    def inside(self) -> tuple[int, int]:
+        """The slice between the quotes of a string."""
+        return self.start + 1, self.end - 1 if self.closed else self.end
 
 
-def read_object(text: str, at: int = 0) -> tuple[dict[str, Member], int] | None:
-    """The members of the object that begins at `at` and where it ends; `None` if it is no JSON or a key occurs twice."""
+@dataclass(frozen=True, slots=True)
+class Object:
+    """The members of an object in their order, and where it ends."""
+
+    members: dict[str, Member]
+    end: int
+    whole: bool = True
+    """False if the text ends before the object does."""
+
+
+def read_object(text: str, at: int = 0) -> Object | None:
+    """The object that begins at `at`; `None` if it is no JSON or a key occurs twice."""
+    found: dict[str, Member] = {}
     try:
-        return _members(text, _skip(text, at))
-    except (ValueError, IndexError, RecursionError):
+        at = _read_members(text, at, found)
+    except (ValueError, RecursionError):
         return None
+    except IndexError:
+        return Object(found, len(text), whole=False)
+    return None if at < 0 else Object(found, at)
+
+
+def read_list(text: str) -> list[dict[str, Member]] | None:
+    """The objects of an array that holds nothing else; `None` if the text is not such an array."""
+    items = []
+    at = _skip(text, 1)
+    while (found := read_object(text, at)) is not None and found.whole:
+        items.append(found.members)
+        at = _skip(text, found.end)
+        if text[at:].strip() == "]":
+            return items
+        if not text.startswith(",", at):
+            return None
+        at = _skip(text, at + 1)
+    return None
 
 
 def _skip(text: str, at: int) -> int:
@@ -43,43 +80,53 @@ def _skip(text: str, at: int) -> int:
     return space.end() if space else at
 
 
-def _members(text: str, at: int) -> tuple[dict[str, Member], int] | None:
+def _read_members(text: str, at: int, found: dict[str, Member]) -> int:
+    """Fill `found`; where the object ends, or -1. Raises `IndexError` where the text ends first."""
     if text[at] != "{":
-        return None
-    found: dict[str, Member] = {}
+        return -1
     at = _skip(text, at + 1)
     while text[at] != "}":
         key, at = _read(text, at)
         at = _skip(text, at)
         if not isinstance(key, str) or key in found or text[at] != ":":
-            return None
-        start = _skip(text, at + 1)
-        value, end = _read(text, start)
-        found[key] = Member(value, start, end)
-        at = _skip(text, end)
-        if text[at] == ",":
-            at = _skip(text, at + 1)
-            if text[at] == "}":
-                return None
+            return -1
+        member = _read_value(text, _skip(text, at + 1))
+        found[key] = member
+        at = _skip(text, member.end)
+        if text[at] == "," and text[(after := _skip(text, at + 1))] != "}":
+            at = after
         elif text[at] != "}":
-            return None
-    return found, at + 1
+            return -1
+    return at + 1
+
+
+def _read_value(text: str, start: int) -> Member:
+    try:
+        value, end = _read(text, start)
+    except ValueError:
+        torn = _TORN.search(text, start + 1)
+        end = torn.start(1) if torn else len(text)
+        if text[start] != '"':
+            raise
+        value, _ = _read(text[start:end] + '"')
+        return Member(value, start, end, closed=False)
+    return Member(value, start, end)
 
 
 def encode(text: str, style: JsonStyle) -> str:
     """`text` as the inside of a JSON string, in the given style."""
     out = dumps(text, ensure_ascii=style.ascii_only)[1:-1]
-    if not style.ascii_only:
+    if not out.isascii():
         out = _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", out)
-    if style.escaped:
-        out = out.translate({ord(char): f"\\u{ord(char):04x}" for char in style.escaped})
+    for char in style.escaped:
+        out = out.replace(char, f"\\u{ord(char):04x}")
     return out
 
 
 def style_of(written: str, text: str) -> JsonStyle | None:
     """The style in which `text` is `written`, or `None` if no style of ours would write it so."""
     ascii_only = written.isascii() and not text.isascii()
-    escaped = frozenset() if "\\u" not in written else _needless(written, ascii_only)
+    escaped = _needless(written, ascii_only) if "\\u" in written else frozenset[str]()
     style = JsonStyle(ascii_only=ascii_only, escaped=escaped)
     # A letter or a digit may be part of an escape itself, so writing it as one would spoil others.
     if any(char.isalnum() or char in '"\\' for char in escaped) or encode(text, style) != written:

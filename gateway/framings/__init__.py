@@ -9,17 +9,56 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gateway.frames import Body, Frame, Framing, Role, put
-from gateway.framings import codex, json_result, mini_swe_agent, plain, swe_agent, terminus
+from gateway.framings import (
+    claude_code,
+    cline,
+    codex,
+    continue_cli,
+    copilot,
+    crush,
+    deepagents,
+    droid,
+    fenced,
+    gemini,
+    gptme,
+    json_result,
+    kill_terminalbench,
+    mini_swe_agent,
+    observation,
+    opencode,
+    openhands,
+    pi,
+    plain,
+    roo,
+    swe_agent,
+    terminus,
+)
 from gateway.json_text import JsonStyle
 
 __all__ = ["FRAMINGS", "Body", "Frame", "Framing", "JsonStyle", "Role", "find", "put", "split"]
 
 FRAMINGS: Mapping[str, Framing] = {
     "json_result": json_result,
+    "cline": cline,
     "mini_swe_agent": mini_swe_agent,
-    "swe_agent": swe_agent,
     "codex": codex,
+    "gemini": gemini,
+    "roo": roo,
+    "kill_terminalbench": kill_terminalbench,
+    "fenced": fenced,
+    "gptme": gptme,
+    "continue_cli": continue_cli,
+    "opencode": opencode,
     "terminus": terminus,
+    "swe_agent": swe_agent,
+    "openhands": openhands,
+    "copilot": copilot,
+    "droid": droid,
+    "deepagents": deepagents,
+    "crush": crush,
+    "pi": pi,
+    "observation": observation,
+    "claude_code": claude_code,
     "plain": plain,
 }
 

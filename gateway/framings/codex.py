@@ -9,12 +9,14 @@ from gateway.frames import Frame, Role, cut
 ROLES: frozenset[Role] = frozenset({"tool"})
 
 _HEAD = re.compile(
-    r"(?:Chunk ID: [^\n]*\n)?"
+    r"(?:Chunk ID: [^\n]*\n|Script (?:completed|running)[^\n]*\n)?"
     r"(?:Exit code: (?P<code>-?\d+)\n)?"
-    r"Wall time: [^\n]* seconds\n"
-    r"(?:Process exited with code (?P<exited>-?\d+)\n|Process running with session ID [^\n]*\n)?"
-    r"(?:Total output lines: \d+\n)?"
+    r"Wall time:? [\d.]+ seconds\n"
+    r"(?:Process exited with code (?P<exited>-?\d+)\n)?"
+    r"(?:Process running with session ID [^\n]*\n)?"
     r"(?:Original token count: \d+\n)?"
+    r"(?:Total output lines: \d+\n)?"
+    r"(?:Warning: truncated output [^\n]*\n)?"
     r"Output:\n"
 )
 
@@ -22,6 +24,4 @@ _HEAD = re.compile(
 def split(text: str) -> Frame | None:
     """What follows `Output:`."""
     head = _HEAD.match(text)
-    if head is None:
-        return None
-    return cut(text, (head.end(), len(text)), exit_code=head["code"] or head["exited"])
+    return head and cut(text, (head.end(), len(text)), exit_code=head["code"] or head["exited"])

@@ -1,50 +1,47 @@
-"""A JSON object as text: mini-swe-agent in tool mode, Mistral Vibe, pre.dev, Hermes, the older Codex."""
+"""A JSON object as text: mini-swe-agent in tool mode, Mistral Vibe, Hermes, pre.dev, the older Codex."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gateway.frames import Body, Frame, Role
-from gateway.json_text import Member, read_object, style_of
+from gateway.frames import Frame, Role, cut_strings
+from gateway.json_text import Member, read_object
 
 ROLES: frozenset[Role] = frozenset({"tool"})
 
-_OUTPUTS = ("output", "output_head", "output_tail", "stdout", "stderr")
+_OUTPUTS = frozenset({"output", "output_head", "output_tail", "stdout", "stderr", "content"})
 _CODES = ("returncode", "exit_code", "exitCode")
+_SIGNS = frozenset({*_CODES, "tool_calls_made", "total_lines", "was_truncated"})
+"""One of these says that a tool reports on its run, and that no program printed just this object."""
+_CUT = '{"stdout":"'
+"""So begins a report that may lack its end, where an agent cuts the JSON text itself."""
 
 
 def split(text: str) -> Frame | None:
-    """The output strings of an object that also says how the command ended."""
-    if not text.startswith("{"):
+    """The output strings of an object that also says how the run went."""
+    if not text.startswith("{") or not (text.startswith(_CUT) or any(f'"{sign}"' in text for sign in _SIGNS)):
         return None
     found = read_object(text)
-    if found is None or text[found[1] :].strip():
+    if found is None or text[found.end :].strip():
         return None
-    members = found[0]
-    stated, code = _ending(members)
-    outputs = sorted((members[key] for key in _OUTPUTS if key in members), key=lambda member: member.start)
-    if not stated or not outputs:
+    members = found.members
+    signed = found.whole and bool(members.keys() & _SIGNS or _codes(members))
+    outputs = [member for key, member in members.items() if key in _OUTPUTS and member.value is not None]
+    if not outputs or not (signed or text.startswith(_CUT)):
         return None
-    bodies = [_body(text, member) for member in outputs if member.value]
-    command = members["command"].value if "command" in members else None
-    kept = tuple(body for body in bodies if body is not None)
-    if len(kept) < len(bodies):
+    bodies = cut_strings(text, outputs)
+    if bodies is None:
         return None
-    return Frame(bodies=kept, exit_code=code, command=command if isinstance(command, str) else None)
+    return Frame(bodies=bodies, exit_code=next(iter(_codes(members)), None), command=_command(members))
 
 
-def _ending(members: Mapping[str, Member]) -> tuple[bool, int | None]:
+def _codes(members: Mapping[str, Member]) -> list[int]:
     inner = members["metadata"].value if "metadata" in members else None
     values = [members[key].value for key in _CODES if key in members]
-    if isinstance(inner, dict) and "exit_code" in inner:
-        values.append(inner["exit_code"])
-    code = values[0] if len(values) == 1 else None
-    return len(values) == 1, code if type(code) is int else None
+    values.append(inner.get("exit_code") if isinstance(inner, dict) else None)
+    return [value for value in values if type(value) is int]
 
 
-def _body(text: str, member: Member) -> Body | None:
-    start, end = member.start + 1, member.end - 1
-    if not isinstance(member.value, str):
-        return None
-    style = style_of(text[start:end], member.value)
-    return None if style is None else Body(start=start, end=end, text=member.value, json=style)
+def _command(members: Mapping[str, Member]) -> str | None:
+    command = members.get("command")
+    return command.value if command and command.closed and isinstance(command.value, str) else None
