@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import re2
 
+from rules_engine.scan import compile_lines, encode, find_lines
 from rules_engine.shell import pipelines
 from rules_engine.types import Nature, Observation
 
@@ -50,15 +51,17 @@ _TOOL_READ = _names("read view open cat edit editor replace patch file files fet
 _TOOL_SEARCH = _names("grep glob search find lsp references symbol symbols")
 _TOOL_SHELL = _names("bash shell exec execute terminal command cmd powershell run process console stdin")
 
-_SAMPLE = 8000
+_SAMPLE = 5000
 _HUNK = re2.compile(r"(?m)^(?:@@ -\d+(?:,\d+)? \+\d+|diff --git |diff -r|Index: |\*\*\* (?:Begin|Update) )")
-_NUMBERED = re2.compile(r"(?m)^[ \t]*(\d+)(?:→|\t|[:|]| {2})")
-_HIT = re2.compile(r"(?m)^(?:[A-Za-z]:)?[^\s:]+(?:[:-]\d+[:-]|:\d+$)|^\d+[:-]")
-_COMPILER = re2.compile(r"(?mi)^[^\s:]+:\d+(?::\d+)?: *(?:\w+ )?(?:error|warning|note|info|[EWFCR]\d{3,4})\b")
-_CODE = re2.compile(
-    r"(?m)^[ \t]*(?:(?:async +)?def \w+\(|class \w+|import [\w.{*\"]|from [\w.]+ import|(?:export |pub |public |private |protected |static )+\w"
+_GUTTER = re2.compile(r"(?m)^[ \t]*(\d+)(?:→|\t|[:|]| {2})")
+_HIT = compile_lines(r"^(?:[A-Za-z]:)?[^\s:]+(?:[:-]\d+[:-]|:\d+$)|^\d+[:-]")
+_COMPILER = compile_lines(r"^[^\s:]+:\d+(?::\d+)?: *(?:\w+ )?(?:error|warning|note|info|[EWFCR]\d{3,4})\b")
+_CODE = compile_lines(
+    r"^[ \t]*(?:(?:async +)?def \w+\(|class \w+|import [\w.{*\"]|from [\w.]+ import|(?:export |pub |public |private |protected |static )+\w"
     r"|(?:async )?function\b|(?:const|let|var) [\w{\[]|func [\w(]|package [\w.]+;?$|#include|#define|fn \w|impl\b|struct \w|use [\w:]+;"
-    r"|return\b|if *\(|for *\(|while *\(|else\b|elif |@\w+\(?|/\*\*|\*/|self\.\w+ = |try *[:{])|[;{}]$|^[ \t]*[})\]][;,)]*$"
+    r"|return\b|if *\(|for *\(|while *\(|else\b|elif |@\w+\(?|/\*\*|\*/|self\.\w+ = |try *[:{]|[})\]][;,)]*$)",
+    r"[;{}]$",
+    flags="m",
 )
 _MARKUP = ("<?xml", "<!doctype", "<html", "<svg")
 
@@ -126,22 +129,22 @@ def _of_text(text: str) -> Nature:
         return "structured"
     if _HUNK.search(text):
         return "diff"
-    sample = text[:_SAMPLE]
-    lines = sample.count("\n") + 1
-    if lines < 4:
+    lines = text[:_SAMPLE].split("\n")
+    if len(lines) < 4:
         return "terminal"
-    if _is_numbered(sample, lines) or 5 * _count(_CODE, sample) >= 2 * (lines - sample.count("\n\n")):
+    sample = encode(lines)
+    if _is_numbered(sample, len(lines)) or 5 * _count(_CODE, sample) >= 2 * sum(map(bool, lines)):
         return "read"
     hits = _count(_HIT, sample) - _count(_COMPILER, sample)
-    return "search" if 2 * hits >= lines else "terminal"
+    return "search" if 2 * hits >= len(lines) else "terminal"
 
 
-def _count(pattern: re2._Regexp[str], text: str) -> int:
-    return sum(1 for _ in pattern.finditer(text))
+def _count(pattern: re2._Regexp[str], sample: bytes) -> int:
+    return sum(1 for _ in find_lines(pattern, sample))
 
 
-def _is_numbered(sample: str, lines: int) -> bool:
-    numbers = [int(digits[-9:]) for digits in _NUMBERED.findall(sample)]
+def _is_numbered(sample: bytes, lines: int) -> bool:
+    numbers = [int(digits[-9:]) for digits in _GUTTER.findall(sample)]
     steps = sum(after - before == 1 for before, after in pairwise(numbers))
     return 2 * steps >= lines - 1 and steps >= 3
 

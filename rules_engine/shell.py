@@ -109,3 +109,8 @@ def _without_heredocs(command: str) -> str:
         if end >= 0:
             command = command[:body] + command[end + 1 + len(start.group(1)) :]
     return command
+
+
+def hides_failure(command: str) -> bool:
+    """Whether exit code 0 of `command` does not say that all of it succeeded: a pipe, a list, or nobody knows."""
+    return not command or any(mark in command for mark in ("|", ";", "&\n", "\n"))

@@ -1,0 +1,125 @@
+"""Which lines must stay whatever a rule says: failures with their blocks, and verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rules_engine import phrases as p
+from rules_engine.natures import nature
+from rules_engine.scan import encode, find_lines
+from rules_engine.shell import hides_failure
+from rules_engine.types import Observation
+
+_BLOCK = 200
+"""Lines that a block may have, so that the work stays in proportion."""
+_LOOK = 4
+"""Lines around a failure in which a caret shows that they belong to it."""
+
+
+def criticals(lines: Sequence[str]) -> frozenset[int]:
+    """Positions of lines that state a failure, and of the lines that belong to them: traces, snippets, what is indented."""
+    data = encode(lines)
+    heads = _heads(data)
+    return frozenset(_blocks(_Page.read(lines, data), sorted(heads))) if heads else frozenset()
+
+
+def verdicts(lines: Sequence[str]) -> frozenset[int]:
+    """Positions of lines that state a result or an end; the last line that says anything is one."""
+    data = encode(lines)
+    found = set(find_lines(p.VERDICTS, data)).difference(find_lines(p.PROGRESS, data))
+    last = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].strip()), None)
+    return frozenset(found if last is None else found | {last})
+
+
+def is_failing(observation: Observation, lines: Sequence[str]) -> bool:
+    """Whether the command failed: by its exit code where that can be trusted, else by what its lines state."""
+    if observation.exit_code:
+        return True
+    if observation.exit_code == 0 and not hides_failure(observation.command):
+        return False
+    return bool(_heads(encode(lines))) and nature(observation) == "terminal"
+
+
+def _heads(data: bytes) -> set[int]:
+    data = p.NOTHING.sub(b"", data)
+    stated = set(find_lines(p.STATED, data))
+    spoken = [at for at in find_lines(p.SPOKEN, data) if at not in stated]
+    if spoken:
+        lines = data.split(b"\n")
+        elsewhere = set(find_lines(p.SAID_ELSEWHERE, b"\n".join(lines[at] for at in spoken)))
+        stated.update(at for place, at in enumerate(spoken) if place not in elsewhere)
+    return stated
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """Lines, and which of them matter to where a block begins and ends."""
+
+    lines: Sequence[str]
+    continued: frozenset[int]
+    carets: frozenset[int]
+    leading: frozenset[int]
+    paragraphs: frozenset[int]
+    sections: frozenset[int]
+    rules: frozenset[int]
+
+    @classmethod
+    def read(cls, lines: Sequence[str], data: bytes) -> _Page:
+        patterns = (p.CONTINUED, p.CARET, p.LEADING, p.PARAGRAPH, p.SECTION, p.RULE)
+        return cls(lines, *(frozenset(find_lines(pattern, data)) for pattern in patterns))
+
+    def indent(self, at: int) -> int:
+        return len(self.lines[at]) - len(self.lines[at].lstrip())
+
+    def is_blank(self, at: int) -> bool:
+        return not self.lines[at].strip()
+
+
+def _blocks(page: _Page, heads: Iterable[int]) -> Iterator[int]:
+    covered = depth = 0
+    for head in heads:
+        indent = page.indent(head)
+        if head < covered and indent >= depth:
+            yield head
+            continue
+        begin, covered, depth = _begin(page, head, indent), _end(page, head, indent), indent
+        yield from range(begin, covered)
+
+
+def _begin(page: _Page, head: int, indent: int) -> int:
+    at = head
+    if page.lines[head].lstrip().startswith("--- FAIL"):
+        while at > max(head - _BLOCK, 0) and page.indent(at - 1) > indent:
+            at -= 1
+    while at and at - 1 in page.leading:
+        at -= 1
+    caret = next((k for k in range(max(head - _LOOK, 0), head) if k in page.carets), None)
+    return at if caret is None else min(at, max(caret - 2, 0))
+
+
+def _end(page: _Page, head: int, indent: int) -> int:
+    size, line = len(page.lines), page.lines[head]
+    if head in page.sections:
+        return next((k for k in range(head + 1, size) if k in page.rules), size)
+    limit = min(size, head + _BLOCK)
+    if head in page.paragraphs:
+        return next((k for k in range(head + 1, limit) if page.is_blank(k)), limit)
+    at = _deeper(page, head + 1, limit, indent)
+    if line.lstrip().startswith("Traceback") or (at == head + 1 and line.rstrip().endswith(":")):
+        at = min(at + 1, limit)
+    caret = next((k for k in range(at, min(head + _LOOK, limit)) if k in page.carets), at - 1)
+    return caret + 1
+
+
+def _deeper(page: _Page, at: int, limit: int, indent: int) -> int:
+    end = at
+    for k in range(at, limit):
+        if page.is_blank(k):
+            if k - end > 1:
+                break
+        elif page.indent(k) > indent or k in page.continued:
+            end = k + 1
+        else:
+            break
+    return end
