@@ -6,10 +6,42 @@ from rules_engine.codec import dump, load
 from rules_engine.engine import decide, render_form, shown
 from rules_engine.lines import index
 from rules_engine.marks import find_ids
-from rules_engine.recall import Recalled, requested, substitute
+from rules_engine.recall import requested, substitute
+from rules_engine.script import text_digest
+from rules_engine.types import (
+    Context,
+    Decision,
+    Earlier,
+    EngineError,
+    Form,
+    Kept,
+    Observation,
+    Omission,
+    Rewritten,
+    Rule,
+    RuleError,
+    RuleSet,
+    ScriptError,
+    Settings,
+    Signal,
+)
 
 __all__ = [
-    "Recalled",
+    "Context",
+    "Decision",
+    "Earlier",
+    "EngineError",
+    "Form",
+    "Kept",
+    "Observation",
+    "Omission",
+    "Rewritten",
+    "Rule",
+    "RuleError",
+    "RuleSet",
+    "ScriptError",
+    "Settings",
+    "Signal",
     "decide",
     "dump",
     "find_ids",
@@ -19,4 +51,5 @@ __all__ = [
     "requested",
     "shown",
     "substitute",
+    "text_digest",
 ]
