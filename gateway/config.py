@@ -1,0 +1,190 @@
+"""`config.yaml` and the environment → frozen dataclasses; an error names the line and what to write instead."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import yaml
+
+from gateway.errors import ConfigError
+from rules_engine import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """Where the gateway listens, and how much it takes."""
+
+    host: str = "127.0.0.1"
+    port: int = 8787
+    max_body_mb: int = 256
+    connect_seconds: float = 10.0
+    read_seconds: float = 600.0
+    """Longest silence of an upstream: reasoning models think for minutes."""
+    admin_key_env: str = "TACO_ADMIN_KEY"
+    """Variable with the key for `/_gateway`; without one only this machine is let in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upstream:
+    """One way to models."""
+
+    name: str
+    url: str = ""
+    """Base URL with its version, as clients write it: ``https://host/v1``. Not for litellm."""
+    via: Literal["passthrough", "litellm"] = "passthrough"
+    models: tuple[str, ...] = ("*",)
+    """Patterns with ``*``; the first upstream with a match serves the model."""
+    client_key: bool = True
+    """Pass the client's own key on."""
+    key_env: str = ""
+    """Variable with the key to use where the client sends none (or where its own is not passed on)."""
+    rewrite: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """A client that is let in; without a list everybody is."""
+
+    name: str
+    key_env: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewriting:
+    """Whether and where tool results are rewritten."""
+
+    enabled: bool = True
+    tools_off: tuple[str, ...] = ()
+    """Names of tools whose results stay as they are."""
+    seed_rules: bool = True
+    """The six starting rules."""
+    rules_file: str = ""
+    """A rule pool in TACO's JSON to use besides."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """How long a request may wait for the store, and how much may wait for it."""
+
+    decision_seconds: float = 0.25
+    """Longest wait for a decision to be pinned; past it the text stays raw."""
+    commit_seconds: float = 1.0
+    """Longest wait for the commit, beside the upstream call, before the first byte goes to the client."""
+    queue: int = 2000
+    """Exchanges that may wait to be written; more go to the spill file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Everything that an operator may say."""
+
+    server: Server = field(default_factory=Server)
+    upstreams: tuple[Upstream, ...] = ()
+    clients: tuple[Client, ...] = ()
+    rewriting: Rewriting = field(default_factory=Rewriting)
+    rules: Settings = field(default_factory=Settings)
+    store: Store = field(default_factory=Store)
+
+
+OPENAI = Upstream(name="openai", url="https://api.openai.com/v1", key_env="OPENAI_API_KEY")
+LITELLM = Upstream(name="litellm", via="litellm", models=("*/*",))
+
+
+def load(path: Path | None, *, upstream: str | None = None) -> Config:
+    """The configuration in a file, or the defaults; `upstream` replaces the upstreams by one URL."""
+    config = parse(_read(path), str(path)) if path is not None else Config()
+    if upstream is not None:
+        return replace(config, upstreams=(Upstream(name="upstream", url=upstream.rstrip("/"), key_env="OPENAI_API_KEY"),))
+    return config if config.upstreams else replace(config, upstreams=(LITELLM, OPENAI))
+
+
+def parse(text: str, name: str = "config.yaml") -> Config:
+    """Read YAML. Raises `ConfigError` with file, line and remedy."""
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        raise ConfigError(f"{name}{line}: not YAML: {getattr(error, 'problem', error)}; check indentation and quotes") from error
+    if node is None:
+        return Config()
+    config: Config = _build(node, Config, name, "the file")
+    for upstream in config.upstreams:
+        if upstream.via == "passthrough" and not upstream.url.startswith(("http://", "https://")):
+            raise ConfigError(f"{name}: upstream '{upstream.name}' needs a url that begins with http:// or https://")
+    return config
+
+
+def secret(variable: str) -> str | None:
+    """The value of an environment variable that holds a key."""
+    return os.environ.get(variable) or None if variable else None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}; pass another file with --config") from error
+
+
+def _build(node: yaml.Node, kind: Any, name: str, where: str) -> Any:
+    line = f"{name}, line {node.start_mark.line + 1}"
+    if dataclasses.is_dataclass(kind):
+        return _record(node, kind, name, where, line)
+    origin = get_origin(kind)
+    if origin in (tuple, frozenset):
+        if not isinstance(node, yaml.SequenceNode):
+            raise ConfigError(f"{line}: {where} must be a list")
+        built = [_build(item, get_args(kind)[0], name, f"{where}[{k}]") for k, item in enumerate(node.value)]
+        return origin(built)
+    if isinstance(node, yaml.ScalarNode):
+        return _scalar(node, kind, where, line)
+    raise ConfigError(f"{line}: {where} must be {_named(kind)}, not a list or a section")
+
+
+def _record(node: yaml.Node, kind: Any, name: str, where: str, line: str) -> Any:
+    if not isinstance(node, yaml.MappingNode):
+        raise ConfigError(f"{line}: {where} must be a section with keys")
+    hints = _hints(kind)
+    given: dict[str, Any] = {}
+    for key, value in node.value:
+        if key.value not in hints:
+            at = f"{name}, line {key.start_mark.line + 1}"
+            raise ConfigError(f"{at}: unknown key '{key.value}' in {where}; known: {', '.join(sorted(hints))}")
+        given[key.value] = _build(value, hints[key.value], name, key.value if where == "the file" else f"{where}.{key.value}")
+    missing = [f.name for f in dataclasses.fields(kind) if _is_required(f) and f.name not in given]
+    if missing:
+        raise ConfigError(f"{line}: {where} lacks '{missing[0]}'")
+    return kind(**given)
+
+
+def _hints(kind: Any) -> Mapping[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def _is_required(f: dataclasses.Field[Any]) -> bool:
+    return f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
+
+
+def _scalar(node: yaml.ScalarNode, kind: Any, where: str, line: str) -> Any:
+    value = yaml.SafeLoader("").construct_object(node) if node.tag != "tag:yaml.org,2002:str" else node.value
+    if get_origin(kind) is Literal:
+        if value in get_args(kind):
+            return value
+        raise ConfigError(f"{line}: {where} must be one of {', '.join(map(repr, get_args(kind)))}, not {node.value!r}")
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if isinstance(kind, types.UnionType) or not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise ConfigError(f"{line}: {where} must be {_named(kind)}, not {node.value!r}")
+    return value
+
+
+def _named(kind: Any) -> str:
+    return {str: "text", int: "a whole number", float: "a number", bool: "true or false"}.get(kind, "something else")

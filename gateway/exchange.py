@@ -1,0 +1,260 @@
+"""The life of one exchange, every step in order on one page.
+
+`Exchange` is the one mutable object of the walk. It is born, filled and closed in `Walk.run` and leaves it as a
+closed record, handed over synchronously: nothing can cancel that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from time import thread_time
+
+from starlette.types import Message as ASGIMessage
+from starlette.types import Receive, Scope, Send
+
+from gateway import inbound
+from gateway.cache import BoundedCache
+from gateway.config import Config, Rewriting, Upstream
+from gateway.errors import GatewayError
+from gateway.identity import chain as chain_of
+from gateway.inbound import ClientLeft, Inbound, Upload
+from gateway.providers import Route, Routes
+from gateway.rewriter import Outgoing, Rewriter
+from gateway.sessions import History, Sessions, named_session
+from gateway.shapes import Shape, chat_completions
+from gateway.spans import MalformedJSON, members, string
+from gateway.types import Answer, Conversation, Headers, Message, Outcome, Request
+from memory import StoreError
+
+REPLY_LIMIT = 32 << 20
+"""Bytes of an answer that are kept for the archive and the accounts; the client gets all of them."""
+CACHED_BYTES = 48 << 20
+
+
+@dataclass(slots=True, kw_only=True)
+class Exchange:
+    """One request and all that comes of it."""
+
+    id: str
+    method: str
+    path: str
+    started: float
+    tenant: str = ""
+    shape: Shape | None = None
+    upstream: str = ""
+    body: bytes = b""
+    conversation: Conversation | None = None
+    chain: tuple[bytes, ...] = ()
+    history: History | None = None
+    outgoing: Outgoing | None = None
+    prefix_whole: bool = True
+    status: int | None = None
+    answer_headers: Headers = ()
+    first_byte: float | None = None
+    ended: float = 0.0
+    reply: list[bytes] = field(default_factory=list)
+    reply_size: int = 0
+    outcome: Outcome = "abandoned"
+    """Until it is known better."""
+    error: str | None = None
+    cpu_before_call: float = 0.0
+    """Seconds of this thread between the whole body and the upstream call."""
+    late_commit: bool = False
+
+    def hear(self, chunk: bytes, now: float) -> None:
+        """Listen in passing to what goes to the client."""
+        if self.first_byte is None:
+            self.first_byte = now
+        self.reply_size += len(chunk)
+        if self.reply_size <= REPLY_LIMIT:
+            self.reply.append(chunk)
+
+
+Offer = Callable[[Exchange], None]
+
+
+class Walk:
+    """What every exchange needs; wired once in `gateway.app.build`."""
+
+    def __init__(
+        self,
+        *,
+        config: Config,
+        routes: Routes,
+        rewriter: Rewriter,
+        sessions: Sessions,
+        offer: Offer,
+        clock: Callable[[], float],
+    ) -> None:
+        self._config = config
+        self._routes = routes
+        self._rewriter = rewriter
+        self._sessions = sessions
+        self._offer = offer
+        self._clock = clock
+        self._messages: BoundedCache[bytes, Message] = BoundedCache(CACHED_BYTES)
+
+    async def run(self, scope: Scope, receive: Receive, send: Send, shape: Shape | None) -> None:
+        """One exchange from first byte to record. Without a shape the request is passed on as it is."""
+        got = inbound.read_head(scope)
+        exchange = Exchange(id=got.id, method=got.method, path=got.path, started=self._clock(), shape=shape)
+        client = Client(send, exchange, self._clock)
+        try:
+            exchange.tenant = inbound.admit(got, self._config)
+            upload = None
+            if shape is None and not inbound.is_json(got):
+                upload = inbound.Upload(receive)
+            else:
+                exchange.body = await inbound.read_body(receive, got, self._config.server.max_body_mb)
+            await inbound.unless_left(receive, self._serve(exchange, got, client, upload), upload)
+        except ClientLeft:
+            if exchange.outcome != "completed":
+                exchange.error = "the client left"
+        except GatewayError as error:
+            exchange.outcome, exchange.error = "failed", error.message
+            await client.fail(error, shape or chat_completions)
+        except asyncio.CancelledError:
+            exchange.error = "the gateway was stopped"
+            raise
+        finally:
+            exchange.ended = self._clock()
+            self._offer(exchange)
+
+    async def _serve(self, exchange: Exchange, got: Inbound, client: Client, upload: Upload | None) -> None:
+        cpu = thread_time()
+        if exchange.shape is None:
+            request, route = self._pass_on(exchange, got, upload)
+        else:
+            request, route = await self._prepare(exchange, exchange.shape, got)
+        exchange.cpu_before_call = thread_time() - cpu
+        answer = await route.provider.send(request)
+        try:
+            await self._commit(exchange)
+            await client.relay(answer)
+            exchange.outcome = "completed"
+        finally:
+            await answer.aclose()
+
+    def _pass_on(self, exchange: Exchange, got: Inbound, upload: Upload | None) -> tuple[Request, Route]:
+        """The same bytes, to the upstream that serves the model if the body names one."""
+        model = peek_model(exchange.body) if exchange.body else None
+        route = self._routes.find(model) if model else self._routes.default()
+        exchange.upstream = route.upstream.name
+        body = exchange.body if upload is None else upload.chunks() if may_have_body(got) else b""
+        if upload is not None and body == b"":
+            upload.ended.set()
+        return _request(got, got.headers, body, model, stream=False), route
+
+    async def _prepare(self, exchange: Exchange, shape: Shape, got: Inbound) -> tuple[Request, Route]:
+        """Read, recognise, decide: from the client's bytes to the bytes that are forwarded."""
+        plain = inbound.decoded(exchange.body, got)
+        conversation = shape.read(plain, self._messages)
+        route = self._routes.find(conversation.model)
+        chain = chain_of(conversation, exchange.tenant)
+        history = self._sessions.resume(conversation, chain, named_session(got.fields, conversation.session))
+        exchange.conversation, exchange.chain, exchange.history = conversation, chain, history
+        exchange.upstream = route.upstream.name
+        outgoing = Outgoing(body=plain, kept={"off": 1})
+        if may_rewrite(self._config.rewriting, route.upstream, got):
+            outgoing = await self._rewriter.rewrite(
+                plain,
+                conversation,
+                tenant=exchange.tenant,
+                chain=chain,
+                known=history.known,
+                allowed=lambda tool: tool not in self._config.rewriting.tools_off,
+            )
+        exchange.outgoing = outgoing
+        exchange.prefix_whole = self._sessions.remember(conversation, chain, history, outgoing.digests)
+        changed = outgoing.body is not plain
+        body = outgoing.body if changed else exchange.body
+        headers = inbound.without(got.headers, b"content-encoding") if changed else got.headers
+        exchange.body = plain
+        return _request(got, headers, body, conversation.model, conversation.stream), route
+
+    async def _commit(self, exchange: Exchange) -> None:
+        """Wait for the decisions to be safe, before the first byte that the client could act on."""
+        committed = exchange.outgoing.committed if exchange.outgoing else None
+        if committed is None:
+            return
+        try:
+            async with asyncio.timeout(self._config.store.commit_seconds):
+                await committed
+        except (StoreError, TimeoutError):
+            exchange.late_commit = True  # the answer goes on; this process replays the decisions from memory
+
+
+class Client:
+    """The client's side of an exchange: what goes out to it."""
+
+    def __init__(self, send: Send, exchange: Exchange, clock: Callable[[], float]) -> None:
+        self._send = send
+        self._exchange = exchange
+        self._clock = clock
+        self.started = False
+
+    async def relay(self, answer: Answer) -> None:
+        """Status, headers and body as they come; nothing is held back."""
+        exchange = self._exchange
+        exchange.status, exchange.answer_headers = answer.status, answer.headers
+        await self._start(answer.status, answer.headers)
+        async with aclosing(answer.chunks()) as chunks:
+            async for chunk in chunks:
+                exchange.hear(chunk, self._clock())
+                await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def fail(self, error: GatewayError, shape: Shape) -> None:
+        """The shape's error body; inside a stream one error event and then the break, never a clean end."""
+        if not self.started:
+            self._exchange.status = error.status
+            body = shape.error_body(error)
+            length = str(len(body)).encode()
+            await self._start(error.status, ((b"content-type", b"application/json"), (b"content-length", length)))
+            await self._send({"type": "http.response.body", "body": body, "more_body": False})
+            return
+        if self._is_stream():
+            await self._send({"type": "http.response.body", "body": shape.error_event(error), "more_body": True})
+        raise error  # the server closes the connection without an end
+
+    def _is_stream(self) -> bool:
+        headers = dict(self._exchange.answer_headers)
+        kind = headers.get(b"content-type", b"")
+        return kind.startswith(b"text/event-stream") and not headers.get(b"content-encoding")
+
+    async def _start(self, status: int, headers: Headers) -> None:
+        self.started = True
+        mine = (b"x-taco-request-id", self._exchange.id.encode())
+        message: ASGIMessage = {"type": "http.response.start", "status": status, "headers": [*headers, mine]}
+        await self._send(message)
+
+
+def may_rewrite(rewriting: Rewriting, upstream: Upstream, got: Inbound) -> bool:
+    """Rewriting is on everywhere: in general, for the upstream, for the request."""
+    return rewriting.enabled and upstream.rewrite and got.fields.get("x-taco-rewrite", "on").lower() not in ("off", "0")
+
+
+
+def peek_model(body: bytes) -> str | None:
+    """The model that a JSON body names, if it names one."""
+    try:
+        model = next((m for m in members(body, 0, len(body))[0] if m.key == "model"), None)
+    except MalformedJSON:
+        return None
+    return string(body, model.start, model.end) if model else None
+
+
+def may_have_body(got: Inbound) -> bool:
+    """The head announces a body."""
+    return got.fields.get("content-length", "0") != "0" or "transfer-encoding" in got.fields
+
+
+def _request(
+    got: Inbound, headers: Headers, body: bytes | AsyncIterator[bytes], model: str | None, stream: bool
+) -> Request:
+    return Request(
+        id=got.id, method=got.method, path=got.path, headers=headers, body=body, model=model, stream=stream
+    )

@@ -1,0 +1,156 @@
+"""Who and what a thing is, whatever JSON it came in: tenants, message chains, observations and their keys.
+
+Nothing here depends on session detection: losing track of a session can cost learning, never stability.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+from gateway import calls, framings
+from gateway.cache import BoundedCache
+from gateway.framings import Frame
+from gateway.spans import by_value
+from gateway.types import Call, Conversation, Message, Text
+from rules_engine import Observation, text_digest
+
+CACHED_CHARS = 24_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One observation with the names by which it is known."""
+
+    observation: Observation
+    name: str
+    """The key without the ordinal: equals in one request share it."""
+    digest: str
+    """Of its raw text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """One framed text of a request, split into its observations, one for each body of the frame."""
+
+    at: int
+    """Index of its message."""
+    text: Text
+    frame: Frame
+    items: tuple[Item, ...]
+
+
+def tenant_of(authorization: bytes) -> str:
+    """A name for the holder of a key; the key cannot be had back from it."""
+    return blake2b(authorization, digest_size=8, person=b"taco-tenant").hexdigest()
+
+
+def chain(conversation: Conversation, tenant: str) -> tuple[bytes, ...]:
+    """For each message the name of the history that ends with it: a hash of its content and its parent's name."""
+    out = []
+    parent = blake2b(tenant.encode(), digest_size=16).digest()
+    for placed in conversation.messages:
+        parent = blake2b(parent + placed.message.canonical, digest_size=16).digest()
+        out.append(parent)
+    return tuple(out)
+
+
+def last_assistant(conversation: Conversation) -> int:
+    """Index of the last assistant message, -1 if there is none."""
+    for k in range(len(conversation.messages) - 1, -1, -1):
+        if conversation.messages[k].message.role == "assistant":
+            return k
+    return -1
+
+
+def declares_shell(conversation: Conversation, seen: list[Seen]) -> bool:
+    """Whether this client has a shell, by its tools or by what it has used."""
+    if calls.declares_shell(conversation.tools):
+        return True
+    return any(s.text.role == "user" or calls.is_shell(s.items[0].observation.tool) for s in seen if s.items)
+
+
+class Observer:
+    """Finds the observations of a request. What a message holds depends only on the history that ends with it,
+    so the work is done once for each history."""
+
+    def __init__(self) -> None:
+        self._known: BoundedCache[bytes, tuple[Seen, ...]] = BoundedCache(CACHED_CHARS)
+
+    def observe(self, conversation: Conversation, tenant: str, chain: tuple[bytes, ...]) -> list[Seen]:
+        """All observations of a request, in order."""
+        out: list[Seen] = []
+        asked: Message | None = None
+        open_calls: dict[str, tuple[Call, Message]] = {}
+        equals: Counter[str] = Counter()
+        for k, placed in enumerate(conversation.messages):
+            message = placed.message
+            if message.role == "assistant":
+                asked = message
+                open_calls.update({call.id: (call, message) for call in message.calls})
+            if not message.texts or (asked is None and message.role == "user"):
+                continue  # before the first answer a user's text is the task
+            found = self._known.get(chain[k])
+            if found is None:
+                found = _find(k, message, asked, open_calls, tenant, equals)
+                self._known.put(chain[k], found, len(message.words) + 100)
+            else:  # the same texts may stand elsewhere in another JSON form of the message
+                found = tuple(replace(s, text=_same(message, s.text)) for s in found)
+            equals.update(item.name for s in found for item in s.items)
+            out += found
+        return out
+
+
+def _same(message: Message, text: Text) -> Text:
+    return next(t for t in message.texts if t.value == text.value and t.call == text.call)
+
+
+def _find(
+    at: int,
+    message: Message,
+    asked: Message | None,
+    open_calls: dict[str, tuple[Call, Message]],
+    tenant: str,
+    equals: Counter[str],
+) -> tuple[Seen, ...]:
+    out = []
+    count = Counter(equals)
+    for text in message.texts:
+        frame = framings.split(text.value, text.role)
+        if frame is None:
+            continue
+        call, answered = open_calls.get(text.call or "", (None, asked))
+        items = tuple(_items(text, frame, call, answered, tenant, count))
+        out.append(Seen(at=at, text=text, frame=frame, items=items))
+    return tuple(out)
+
+
+def _items(
+    text: Text, frame: Frame, call: Call | None, asked: Message | None, tenant: str, count: Counter[str]
+) -> list[Item]:
+    tool = call.tool if call else ""
+    command = _command(frame, call, asked)
+    answered = asked.canonical.hex() if asked else ""
+    out = []
+    for body in frame.bodies:
+        name = _digest(tenant, tool, command, text.call or "", answered, body.text)
+        key = _digest(name, str(count[name]))
+        count[name] += 1
+        observation = Observation(key=key, tool=tool, command=command, exit_code=frame.exit_code, text=body.text)
+        out.append(Item(observation=observation, name=name, digest=text_digest(body.text)))
+    return out
+
+
+def _command(frame: Frame, call: Call | None, asked: Message | None) -> str:
+    if call is not None:
+        return by_value(calls.command_of(call.tool, call.arguments))
+    return frame.command or (calls.commands_in(asked.words) if asked else "")
+
+
+def _digest(*parts: str) -> str:
+    digest = blake2b(digest_size=16)
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()

@@ -1,0 +1,195 @@
+"""One pass over the observations of a request, in order: what is forwarded of each, and a decision for what is new.
+
+No I/O: what the store knows is handed in, what has to be pinned is handed out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from gateway.cache import BoundedCache
+from gateway.identity import Item, Seen
+from gateway.pins import Answer, Pinned, Recalled
+from rules_engine import (
+    Context,
+    Earlier,
+    Form,
+    Kept,
+    Rewritten,
+    RuleSet,
+    ScriptError,
+    Signal,
+    decide,
+    index,
+    render_form,
+    requested,
+    substitute,
+    text_digest,
+)
+
+CACHED_CHARS = 16_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """An observation and the text that is forwarded of it."""
+
+    item: Item
+    text: str
+    digest: str
+    pinned: Pinned | None = None
+    form: Form | None = None
+
+    @property
+    def is_rewritten(self) -> bool:
+        """It is forwarded otherwise than it came."""
+        return self.digest != self.item.digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstSight:
+    """What deciding needs to know of the request."""
+
+    ruleset: RuleSet
+    shell: bool
+    chars: int
+    allowed: Callable[[str], bool]
+    """Whether the results of this tool may be rewritten."""
+
+
+class Forms:
+    """Texts that were made from pinned forms, and line indexes of forwarded texts: made once, kept while used."""
+
+    def __init__(self) -> None:
+        self._texts: BoundedCache[tuple[str, str], str] = BoundedCache(CACHED_CHARS)
+        self._indexes: BoundedCache[tuple[str, str], Earlier] = BoundedCache(CACHED_CHARS // 2)
+
+    def render(self, key: str, raw: str, form: Form) -> str | None:
+        """The text of a form; `None` if it does not give what was forwarded before."""
+        text = self._texts.get((key, form.digest))
+        if text is None:
+            try:
+                text = render_form(raw, form)
+            except ScriptError:
+                return None
+            if text_digest(text) != form.digest:
+                return None
+            self._texts.put((key, form.digest), text, len(text) + 100)
+        return text
+
+    def index(self, shown: Shown) -> Earlier:
+        """The line index of a forwarded text."""
+        key = (shown.item.observation.key, shown.digest)
+        found = self._indexes.get(key)
+        if found is None:
+            found = index(key[0], shown.text)
+            self._indexes.put(key, found, len(shown.text) + 200)
+        return found
+
+
+@dataclass(slots=True, kw_only=True)
+class Pass:
+    """The state of one pass; `run` fills it."""
+
+    forms: Forms
+    pinned: dict[str, Pinned]
+    stored: Mapping[str, str]
+    """Omitted texts from the redacted store by recall id, for those whose source is not in the request."""
+    shown: dict[str, Shown] = field(default_factory=dict)
+    """By key, in the order of the request."""
+    wanted: list[Pinned] = field(default_factory=list)
+    kept: Counter[str] = field(default_factory=Counter)
+    signals: list[Signal] = field(default_factory=list)
+
+    def run(self, seen: list[Seen], new: frozenset[str], sight: FirstSight | None) -> Pass:
+        """Show every observation; decide about those in `new` first."""
+        for one in seen:
+            for item in one.items:
+                if sight is not None and item.observation.key in new:
+                    self._meet(item, sight)
+                self.shown[item.observation.key] = self._show(item)
+        return self
+
+    def _meet(self, item: Item, sight: FirstSight) -> None:
+        decision = self._decide(item, sight)
+        if isinstance(decision, Kept):
+            self.kept[decision.reason] += 1
+        else:
+            self.wanted.append(decision)
+            self.pinned[decision.key] = decision
+
+    def _decide(self, item: Item, sight: FirstSight) -> Pinned | Kept:
+        observation = item.observation
+        if asked := requested(observation.command):
+            recalled = Recalled(
+                key=observation.key, raw_digest=item.digest, answers=tuple(self._answer(name, item) for name in asked)
+            )
+            if self._answered(item, recalled) == observation.text:
+                return Kept(key=observation.key, reason="recalled")
+            return recalled
+        if not sight.allowed(observation.tool):
+            return Kept(key=observation.key, reason="off")
+        context = Context(
+            shell=sight.shell,
+            chars=sight.chars,
+            earlier=[self.forms.index(shown) for shown in self.shown.values() if not isinstance(shown.pinned, Recalled)],
+            recall_ids=frozenset(o.id for form in self._known_forms() for o in form.omissions),
+        )
+        return decide(observation, sight.ruleset, context)
+
+    def _known_forms(self) -> list[Form]:
+        return [form for pinned in self.pinned.values() if isinstance(pinned, Rewritten) for form in pinned.forms]
+
+    def _answer(self, name: str, item: Item) -> Answer:
+        """The newest mark with this id that stands before `item`."""
+        for key in reversed(self.shown):
+            pinned = self.pinned.get(key)
+            if not isinstance(pinned, Rewritten):
+                continue
+            omission = next((o for form in pinned.forms for o in form.omissions if o.id == name), None)
+            if omission is not None:
+                self.signals.append(_complaint(name, pinned))
+                return Answer(id=name, source=key, spans=omission.spans)
+        return Answer(id=name, source=None)
+
+    def _show(self, item: Item) -> Shown:
+        """The first form whose sources stand, else the raw text."""
+        pinned = self.pinned.get(item.observation.key)
+        raw = Shown(item=item, text=item.observation.text, digest=item.digest)
+        if pinned is None:
+            return raw
+        if pinned.raw_digest != item.digest:
+            self.kept["mismatch"] += 1
+            return raw
+        if isinstance(pinned, Recalled):
+            text = self._answered(item, pinned)
+            return Shown(item=item, text=text, digest=text_digest(text), pinned=pinned)
+        for form in pinned.forms:
+            if self._stands(form):
+                text_or_none = self.forms.render(item.observation.key, item.observation.text, form)
+                if text_or_none is None:
+                    break
+                return Shown(item=item, text=text_or_none, digest=form.digest, pinned=pinned, form=form)
+        self.kept["mismatch"] += 1
+        return raw
+
+    def _stands(self, form: Form) -> bool:
+        return all((shown := self.shown.get(s.key)) is not None and shown.digest == s.digest for s in form.sources)
+
+    def _answered(self, item: Item, recalled: Recalled) -> str:
+        omitted = {}
+        for answer in recalled.answers:
+            source = self.shown.get(answer.source or "")
+            if source is not None:
+                raw = source.item.observation.text
+                omitted[answer.id] = "".join(raw[start:end] for start, end in answer.spans).removesuffix("\n")
+            elif answer.id in self.stored:
+                omitted[answer.id] = self.stored[answer.id].removesuffix("\n")
+        return substitute(item.observation.text, omitted, [a.id for a in recalled.answers]).text
+
+
+def _complaint(name: str, source: Rewritten) -> Signal:
+    rules = tuple(dict.fromkeys(applied.rule for form in source.forms for applied in form.applied))
+    return Signal(name="recall", key=source.key, rules=rules, evidence=f"echo recall:{name}", weight=1.0)

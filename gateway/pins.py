@@ -1,0 +1,129 @@
+"""Decisions pinned for good: memory first, the store behind it, and the one atomic choice between rivals."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from gateway.cache import BoundedCache
+from memory import Decisions, StoreError
+from rules_engine import EngineError, Rewritten, dump, load
+
+CACHED_BYTES = 24_000_000
+RETRY_SECONDS = 2.0
+"""After the store failed, how long new observations stay raw without asking it again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a recall gets in the place of one ``recall:ID`` line."""
+
+    id: str
+    source: str | None
+    """Key of the observation in the request whose raw text is quoted; `None`: the redacted store has it, or nobody."""
+    spans: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """The result of a recall: omitted lines are put back. It holds no text, so no secret is stored."""
+
+    key: str
+    raw_digest: str
+    answers: tuple[Answer, ...]
+
+
+Pinned = Rewritten | Recalled
+
+_RECALLED = b"R1"
+
+T = TypeVar("T")
+
+
+class Pins:
+    """Pinned decisions by key. A key that is known to have none is remembered as such."""
+
+    def __init__(self, store: Decisions, clock: Callable[[], float], deadline: float) -> None:
+        self._store = store
+        self._clock = clock
+        self._deadline = deadline
+        self._known: BoundedCache[str, Pinned | None] = BoundedCache(CACHED_BYTES)
+        self._down_until = 0.0
+        self.failures = 0
+
+    @property
+    def is_down(self) -> bool:
+        """The store failed a moment ago: nothing new may be pinned."""
+        return self._clock() < self._down_until
+
+    async def find(self, keys: Sequence[str]) -> dict[str, Pinned]:
+        """The decisions that exist. Raises `StoreError` if the store cannot say."""
+        missing = [key for key in keys if not self._known.has(key)]
+        if missing:
+            found = await self._ask(self._store.find(missing))
+            for key in missing:
+                self._keep(key, found.get(key))
+        return self.remembered(keys)
+
+    def remembered(self, keys: Sequence[str]) -> dict[str, Pinned]:
+        """The decisions that are known without asking the store."""
+        return {key: pinned for key in keys if (pinned := self._known.get(key)) is not None}
+
+    async def choose(self, wanted: Sequence[Pinned]) -> tuple[dict[str, Pinned], Awaitable[None]]:
+        """Pin decisions; where another came first, that one wins. The second value awaits the commit.
+
+        Raises `StoreError` if nothing could be pinned: then nothing is.
+        """
+        rows = [(pinned.key, encode(pinned)) for pinned in wanted]
+        choice = await self._ask(self._store.choose(rows, self._deadline))
+        won = {}
+        for key, data in choice.winners.items():
+            self._keep(key, data)
+            if (pinned := self._known.get(key)) is not None:
+                won[key] = pinned
+        return won, choice.committed()
+
+    def forget(self, keys: Sequence[str]) -> None:
+        """Ask the store again for these."""
+        for key in keys:
+            self._known.drop(key)
+
+    async def _ask(self, question: Awaitable[T]) -> T:
+        try:
+            async with asyncio.timeout(self._deadline * 2):
+                return await question
+        except (StoreError, TimeoutError) as error:
+            self.failures += 1
+            self._down_until = self._clock() + RETRY_SECONDS
+            raise StoreError(str(error) or "the store did not answer in time") from error
+
+    def _keep(self, key: str, data: bytes | None) -> None:
+        try:
+            pinned = decode(key, data) if data is not None else None
+        except (EngineError, ValueError, KeyError):
+            self.failures += 1  # written by a newer version, or damaged: raw text is the safe answer
+            pinned = None
+        self._known.put(key, pinned, 200 + 8 * len(data or b""))
+
+
+def encode(pinned: Pinned) -> bytes:
+    """A decision as it is stored."""
+    if isinstance(pinned, Rewritten):
+        return dump(pinned)
+    answers: list[Mapping[str, object]] = [{"id": a.id, "source": a.source, "spans": a.spans} for a in pinned.answers]
+    return _RECALLED + json.dumps({"raw": pinned.raw_digest, "answers": answers}).encode()
+
+
+def decode(key: str, data: bytes) -> Pinned:
+    """The decision in a stored row. Raises `EngineError`, `ValueError` or `KeyError` if it cannot be read."""
+    if not data.startswith(_RECALLED):
+        return load(key, data)
+    fields = json.loads(data[len(_RECALLED) :])
+    answers = tuple(
+        Answer(id=a["id"], source=a["source"], spans=tuple((start, end) for start, end in a["spans"]))
+        for a in fields["answers"]
+    )
+    return Recalled(key=key, raw_digest=fields["raw"], answers=answers)

@@ -1,0 +1,60 @@
+"""Ways to a model, and which one serves a request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Protocol
+
+from gateway.config import Upstream
+from gateway.errors import UnknownModel
+from gateway.types import Answer, Request
+
+
+class Provider(Protocol):
+    """A way to models, open for requests."""
+
+    async def send(self, request: Request) -> Answer:
+        """Send a request; return once status and headers are known. Raises `GatewayError` where there is no answer."""
+
+    async def aclose(self) -> None:
+        """Let all connections go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """An upstream and the way to it."""
+
+    upstream: Upstream
+    provider: Provider
+
+
+class Routes:
+    """The upstreams in the order in which they are asked."""
+
+    def __init__(self, routes: Sequence[Route]) -> None:
+        self.all = tuple(routes)
+
+    def find(self, model: str) -> Route:
+        """The first upstream that serves a model. Raises `UnknownModel` with the patterns there are."""
+        for route in self.all:
+            if any(fnmatchcase(model, pattern) for pattern in route.upstream.models):
+                return route
+        patterns = ", ".join(p for route in self.all for p in route.upstream.models)
+        raise UnknownModel(
+            f"no upstream serves the model '{model}'; served are: {patterns}. Add it under 'upstreams' in config.yaml",
+            param="model",
+        )
+
+    def default(self) -> Route:
+        """The upstream for paths that name no model: the first that passes requests through."""
+        for route in self.all:
+            if route.upstream.via == "passthrough":
+                return route
+        raise UnknownModel("no upstream passes requests through; add one under 'upstreams' in config.yaml")
+
+    async def aclose(self) -> None:
+        """Close every way."""
+        for route in self.all:
+            await route.provider.aclose()

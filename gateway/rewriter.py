@@ -1,0 +1,166 @@
+"""From a request to the bytes that are forwarded: find what is pinned, decide what is new, pin it, splice.
+
+A pinned decision is replayed whatever else fails; failing open is for first sight only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+from gateway import framings
+from gateway.cache import BoundedCache
+from gateway.identity import Observer, Seen, declares_shell, last_assistant
+from gateway.passes import CACHED_CHARS, FirstSight, Forms, Pass, Shown
+from gateway.pins import Pinned, Pins, Recalled
+from gateway.spans import encode_string, replace
+from gateway.types import Conversation
+from memory import StoreError
+from rules_engine import RuleSet, Signal, requested
+
+OmittedText = Callable[[str, str], Awaitable[str | None]]
+"""(tenant, recall id) → the omitted text, from the redacted store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outgoing:
+    """What is forwarded, and what was decided on the way."""
+
+    body: bytes
+    shown: tuple[Shown, ...] = ()
+    """Every observation of the request."""
+    digests: Mapping[int, bytes] = field(default_factory=dict)
+    """Message index → digest of its texts as forwarded, for messages that are not forwarded as they came."""
+    fresh: frozenset[str] = frozenset()
+    """Keys that this request decided to rewrite."""
+    kept: Mapping[str, int] = field(default_factory=dict)
+    signals: tuple[Signal, ...] = ()
+    committed: Awaitable[None] | None = None
+
+
+class Rewriter:
+    """Rewrites the observations of requests, each decided once."""
+
+    def __init__(self, pins: Pins, ruleset: Callable[[], RuleSet], omitted: OmittedText) -> None:
+        self._pins = pins
+        self._ruleset = ruleset
+        self._omitted = omitted
+        self._observer = Observer()
+        self._forms = Forms()
+        self._encoded: BoundedCache[tuple[str, ...], bytes] = BoundedCache(CACHED_CHARS)
+
+    async def rewrite(
+        self,
+        body: bytes,
+        conversation: Conversation,
+        *,
+        tenant: str,
+        chain: tuple[bytes, ...],
+        known: int,
+        allowed: Callable[[str], bool],
+    ) -> Outgoing:
+        """The body to forward. `known` messages were forwarded before; `allowed` says which tools' results may change."""
+        seen = self._observer.observe(conversation, tenant, chain)
+        kept = Counter({"unreadable": sum(placed.message.broken is not None for placed in conversation.messages)})
+        if not seen:
+            return Outgoing(body=body, kept=+kept)
+        pinned = await self._find(seen, kept)
+        new = self._new(seen, pinned, max(known, last_assistant(conversation) + 1), kept)
+        stored = await self._stored(seen, pinned, new, tenant)
+        done = Pass(forms=self._forms, pinned=dict(pinned), stored=stored)
+        done.run(seen, new, self._sight(conversation, seen, allowed) if new else None)
+        kept += done.kept
+        committed = None
+        if done.wanted:
+            won, committed = await self._choose(done.wanted, kept)
+            if won != {p.key: p for p in done.wanted}:
+                again = Pass(forms=self._forms, pinned=pinned | won, stored=stored)
+                again.signals, done = done.signals, again.run(seen, frozenset(), None)
+        return Outgoing(
+            body=self._splice(body, conversation, seen, done),
+            shown=tuple(done.shown.values()),
+            digests=_digests(seen, done),
+            fresh=frozenset(new & done.pinned.keys()),
+            kept=+kept,
+            signals=tuple(done.signals),
+            committed=committed,
+        )
+
+    async def _find(self, seen: list[Seen], kept: Counter[str]) -> dict[str, Pinned]:
+        keys = [item.observation.key for one in seen for item in one.items]
+        try:
+            return await self._pins.find(keys)
+        except StoreError:
+            kept["unread"] += 1
+            return self._pins.remembered(keys)
+
+    def _new(self, seen: list[Seen], pinned: Mapping[str, Pinned], start: int, kept: Counter[str]) -> frozenset[str]:
+        """Keys to decide about. While the store fails there are none: nothing could be pinned."""
+        keys = (item.observation.key for one in seen if one.at >= start for item in one.items)
+        new = frozenset(key for key in keys if key not in pinned)
+        if new and self._pins.is_down:
+            kept["store"] += len(new)
+            return frozenset()
+        return new
+
+    async def _stored(
+        self, seen: list[Seen], pinned: Mapping[str, Pinned], new: frozenset[str], tenant: str
+    ) -> dict[str, str]:
+        """What the store keeps for recalls whose source is not in the request."""
+        here = {item.observation.key for one in seen for item in one.items}
+        known = {o.id for p in pinned.values() if not isinstance(p, Recalled) for f in p.forms for o in f.omissions}
+        wanted = [a.id for p in pinned.values() if isinstance(p, Recalled) for a in p.answers if a.source not in here]
+        for one in seen:
+            for item in one.items:
+                if item.observation.key in new:
+                    wanted += [name for name in requested(item.observation.command) if name not in known]
+        try:
+            found = {name: await self._omitted(tenant, name) for name in dict.fromkeys(wanted)}
+        except StoreError:
+            return {}
+        return {name: text for name, text in found.items() if text is not None}
+
+    def _sight(self, conversation: Conversation, seen: list[Seen], allowed: Callable[[str], bool]) -> FirstSight:
+        return FirstSight(
+            ruleset=self._ruleset(),
+            shell=declares_shell(conversation, seen),
+            chars=sum(len(placed.message.words) for placed in conversation.messages),
+            allowed=allowed,
+        )
+
+    async def _choose(
+        self, wanted: list[Pinned], kept: Counter[str]
+    ) -> tuple[dict[str, Pinned], Awaitable[None] | None]:
+        try:
+            return await self._pins.choose(wanted)
+        except StoreError:
+            kept["store"] += len(wanted)
+            return {}, None
+
+    def _splice(self, body: bytes, conversation: Conversation, seen: list[Seen], done: Pass) -> bytes:
+        new = []
+        for one in seen:
+            if any(done.shown[item.observation.key].is_rewritten for item in one.items):
+                at = conversation.messages[one.at].start
+                new.append((at + one.text.start, at + one.text.end, self._encode(one, done)))
+        return replace(body, new) if new else body
+
+    def _encode(self, one: Seen, done: Pass) -> bytes:
+        shown = [done.shown[item.observation.key] for item in one.items]
+        name = (one.text.value, *(part for s in shown for part in (s.item.observation.key, s.digest)))
+        data = self._encoded.get(name)
+        if data is None:
+            data = encode_string(framings.put(one.text.value, one.frame, [s.text for s in shown]))
+            self._encoded.put(name, data, len(data) + 100)
+        return data
+
+
+def _digests(seen: list[Seen], done: Pass) -> dict[int, bytes]:
+    out: dict[int, bytes] = {}
+    for one in seen:
+        for item in one.items:
+            shown = done.shown[item.observation.key]
+            if shown.is_rewritten:
+                out[one.at] = out.get(one.at, b"") + shown.digest.encode()
+    return out

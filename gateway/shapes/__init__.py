@@ -1,0 +1,36 @@
+"""The API forms in which clients speak: one module a form, found by path.
+
+A shape finds the messages and the tool output in its own JSON; it never translates a request into another form.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from gateway.cache import BoundedCache
+from gateway.errors import GatewayError
+from gateway.replies import Reply
+from gateway.shapes import chat_completions
+from gateway.types import Conversation, Message
+
+
+class Shape(Protocol):
+    """A member of this folder."""
+
+    NAME: str
+    PATH: str
+
+    def read(self, body: bytes, cache: BoundedCache[bytes, Message]) -> Conversation:
+        """Find model, messages and texts; messages seen before come from `cache`. Raises `BadRequest` with what to do."""
+
+    def read_reply(self, body: bytes, content_type: str, content_encoding: str = "") -> Reply:
+        """Put an answer together, whole or streamed, complete or not."""
+
+    def error_body(self, error: GatewayError) -> bytes:
+        """The error as this form's clients expect it."""
+
+    def error_event(self, error: GatewayError) -> bytes:
+        """The same inside a stream, after the status has gone out."""
+
+
+SHAPES: dict[str, Shape] = {chat_completions.PATH: chat_completions}

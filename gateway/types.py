@@ -1,0 +1,109 @@
+"""The shell's nouns, in the order in which they flow.
+
+    bytes ─shape.read→ Conversation ─observe→ Seen* ─decide→ Decision* ─splice→ bytes ─provider→ chunks ─relay→ client
+    Exchange = request + decisions + outcome + usage + times ─recorder→ audit, accounts, archive
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from gateway.framings import Role
+
+Headers = tuple[tuple[bytes, bytes], ...]
+"""Header lines in order, names in lower case."""
+
+Outcome = Literal["completed", "failed", "abandoned"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One tool call of an assistant message."""
+
+    id: str
+    tool: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A text of a message that may be tool output, and where it stands."""
+
+    start: int
+    end: int
+    """Span of the JSON string, quotes included, in the bytes of its message."""
+    value: str
+    role: Role
+    call: str | None = None
+    """Id of the call that it answers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a request, as a shape reads it; the same for all JSON forms of the same content."""
+
+    role: str
+    canonical: bytes
+    """Digest of role, texts, calls and parts, whatever JSON they came in."""
+    words: str
+    """All its plain text, for finding commands and for counting."""
+    texts: tuple[Text, ...] = ()
+    calls: tuple[Call, ...] = ()
+    broken: str | None = None
+    """Why nothing in it may be rewritten: a lone surrogate, a duplicate key."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A message and the span of its bytes in the body."""
+
+    message: Message
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A request body, read."""
+
+    model: str
+    stream: bool
+    messages: tuple[Placed, ...]
+    tools: tuple[str, ...]
+    """Names of the tools that the client declares."""
+    session: str | None
+    """The session id in the body, where the form has a field for one."""
+    head: tuple[int, int]
+    """Span of the messages array: the body without it is the head."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A request on its way to a provider."""
+
+    id: str
+    method: str
+    path: str
+    """With its query."""
+    headers: Headers
+    body: bytes | AsyncIterator[bytes]
+    model: str | None
+    stream: bool
+
+
+class Answer(Protocol):
+    """A provider's answer: the head is known, the body still flows."""
+
+    status: int
+    headers: Headers
+
+    def chunks(self) -> AsyncGenerator[bytes, None]:
+        """The body as it arrives. Raises `UpstreamBroke` if it ends too soon."""
+
+    async def aclose(self) -> None:
+        """Let the connection go; closes it if the body has not ended."""
+
+
+Send = Callable[[Request], Awaitable[Answer]]
