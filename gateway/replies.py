@@ -14,7 +14,7 @@ from gateway.sse import SseDecoder
 
 LIMIT = 64 << 20
 
-_ONCE = frozenset({"role", "id", "type", "format", "signature", "name"})
+_ONCE = frozenset({"role", "id", "type", "format", "signature"})
 """Fields that are said whole, and by some providers more than once."""
 
 
@@ -43,11 +43,11 @@ def read_reply(body: bytes, content_type: str, content_encoding: str = "") -> Re
 
 
 def parse(data: bytes | str) -> Any:
-    """A JSON value, lone surrogates and huge integers included. Raises `ValueError`."""
+    """A JSON value; lone surrogates and bytes that are not UTF-8 do not stop it. Raises `ValueError`."""
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError):
-        return json.loads(data)
+        return json.loads(data if isinstance(data, str) else data.decode("utf-8", "replace"))
 
 
 def _read_whole(data: bytes, problem: str | None) -> Reply:
@@ -184,7 +184,9 @@ def merge(old: Any, new: Any, name: str) -> Any:
     if old is None or new is None:
         return new if old is None else old
     if isinstance(old, str) and isinstance(new, str):
-        return _grow(old, new) if name in _ONCE else old + new
+        if name in _ONCE:
+            return old or new
+        return _grow(old, new) if name == "name" else old + new
     if isinstance(old, dict) and isinstance(new, dict):
         return old | {key: merge(old.get(key), value, key) for key, value in new.items()}
     if isinstance(new, list):
@@ -195,6 +197,7 @@ def merge(old: Any, new: Any, name: str) -> Any:
 
 
 def _grow(old: str, new: str) -> str:
+    # a name comes whole, whole again, or in pieces
     return new if new.startswith(old) else old if not new or old.startswith(new) else old + new
 
 
