@@ -9,7 +9,7 @@ from shlex import join
 
 _SHELLS = frozenset(
     {
-        "bash", "sh", "zsh", "shell", "terminal", "tmux", "execute", "exec", "run", "powershell", "cmd",
+        "bash", "sh", "zsh", "shell", "terminal", "tmux", "execute", "exec", "powershell", "cmd",
         "exec_command", "execute_command", "run_command", "run_commands", "run_shell_command", "run_terminal_cmd",
         "run_in_terminal", "run_terminal_command", "execute_bash", "execute_shell", "run_bash", "run_shell", "local_shell",
         "shell_command", "container.exec", "bash_command", "terminal_exec", "shell_exec", "developer__shell",
@@ -17,6 +17,14 @@ _SHELLS = frozenset(
 )  # fmt: skip
 _KEYS = ("command", "cmd", "commands", "script", "keystrokes", "input", "code")
 _INTERPRETERS = frozenset({"bash", "sh", "zsh", "dash", "/bin/bash", "/bin/sh", "/usr/bin/bash", "/bin/zsh"})
+_BESIDE = frozenset(
+    {
+        "command", "cmd", "timeout", "timeout_ms", "timeout_seconds", "cwd", "workdir", "working_dir", "directory",
+        "working_directory", "description", "explanation", "reason", "summary", "background", "is_background",
+        "run_in_background", "security_risk", "requires_approval", "shell", "env",
+    }
+)  # fmt: skip
+"""What stands beside a command in the arguments of a shell tool."""
 _NAMESPACE = re.compile(r"^(?:functions\.|mcp__.*__|.*[:/])")
 _FENCE = re.compile(r"^```([\w-]*)[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 _FENCE_NAMES = frozenset({"", "bash", "sh", "shell", "zsh", "console", "mswea_bash_command"})
@@ -40,22 +48,24 @@ def command_of(tool: str, arguments: str) -> str:
         given = loads(arguments)
     except (ValueError, RecursionError):
         return arguments
-    if isinstance(given, dict):
-        for key in _KEYS if is_shell(tool) else _KEYS[:2]:
-            # An editor's "command" says what to do to a path; that is no shell command.
-            if key in given and (is_shell(tool) or not given.keys() & {"path", "file_path"}):
-                return _joined(given[key], "\n" if key == "commands" else " ") or arguments
-    return arguments
+    if not isinstance(given, dict):
+        return arguments
+    # timid: an editor's "command" says what to do to a path, a browser's what to do to a page.
+    keys = _KEYS if is_shell(tool) else _KEYS[:2] if given.keys() <= _BESIDE else ()
+    found = next((key for key in keys if key in given), None)
+    return arguments if found is None else _joined(given[found], found == "commands") or arguments
 
 
-def _joined(value: object, between: str) -> str:
+def _joined(value: object, several: bool) -> str:
     if isinstance(value, str):
         return value
     if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
         return ""
+    if several:
+        return "\n".join(value)
     if len(value) == 3 and value[0] in _INTERPRETERS and value[1].startswith("-"):
         return str(value[2])
-    return "\n".join(value) if between == "\n" else join(value)
+    return join(value)
 
 
 def commands_in(text: str) -> str:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from json import JSONDecoder, dumps
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-_ESCAPE = re.compile(r"\\\\|\\u([0-9a-fA-F]{4})")
+_ESCAPED = re.compile(r"\\\\|\\u(?!00[01])([0-9a-fA-F]{4})")
+_ESCAPED_ASCII = re.compile(r"\\\\|\\u(00[2-7][0-9a-fA-F])")
 _TORN = re.compile(r"(?<!\\)(?:\\\\)*(\\(?:u[0-9a-fA-F]{0,3})?)\Z")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _read = JSONDecoder().raw_decode
@@ -92,7 +93,7 @@ def _read_members(text: str, at: int, found: dict[str, Member]) -> int:
             return -1
         member = _read_value(text, _skip(text, at + 1))
         found[key] = member
-        at = _skip(text, member.end)
+        at = _skip(text, member.end if member.closed else len(text))
         if text[at] == "," and text[(after := _skip(text, at + 1))] != "}":
             at = after
         elif text[at] != "}":
@@ -135,9 +136,6 @@ def style_of(written: str, text: str) -> JsonStyle | None:
 
 
 def _needless(written: str, ascii_only: bool) -> frozenset[str]:
-    codes = {int(found[1], 16) for found in _ESCAPE.finditer(written) if found[1]}
-    return frozenset(
-        chr(code)
-        for code in codes
-        if code >= 0x20 and not 0xD800 <= code < 0xE000 and not (ascii_only and code >= 0x80)
-    )
+    escapes = _ESCAPED_ASCII if ascii_only else _ESCAPED
+    codes = {int(found[1], 16) for found in escapes.finditer(written) if found[1]}
+    return frozenset(chr(code) for code in codes if not 0xD800 <= code < 0xE000)

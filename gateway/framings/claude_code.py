@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from gateway.frames import Frame, Role, cut
 
@@ -14,7 +15,10 @@ _HEAD = re.compile(
     r"|<retrieval_status>[^<]*</retrieval_status>\n\n(?:<(?!output|exit_code)(\w+)>[^<]*</\2>\n\n)*"
     r"(?:<exit_code>(?P<code>-?\d+)</exit_code>\n\n)?<output>\n"
 )
-_CLOSED = {"<p": ("\n...\n</persisted-output>", "\n</persisted-output>"), "<r": ("</output>",)}
+_CLOSED: Mapping[str, tuple[str, ...]] = {
+    "<p": ("\n...\n</persisted-output>", "\n</persisted-output>"),
+    "<r": ("</output>",),
+}
 _REMINDER, _REMINDED = "<system-reminder>", "</system-reminder>"
 
 
@@ -31,17 +35,13 @@ def split(text: str) -> Frame | None:
 
 
 def _end_of_output(text: str) -> int:
+    left = text.rstrip("\n")
     end = len(text)
-    while text.endswith(_REMINDED, 0, _trim(text, end)):
-        at = text.rfind(_REMINDER, 0, end)
-        # timid: a reminder inside a line is text of the file's
-        if at < 0 or (at > 0 and text[at - 1] != "\n"):
+    while left.endswith(_REMINDED):
+        at = left.rfind(_REMINDER)
+        # timid: a reminder inside a line is text of the file's.
+        if at < 0 or (at > 0 and left[at - 1] != "\n"):
             break
-        end = _trim(text, at)
-    return end
-
-
-def _trim(text: str, end: int) -> int:
-    while end and text[end - 1] == "\n":
-        end -= 1
+        left = left[:at].rstrip("\n")
+        end = len(left)
     return end

@@ -9,21 +9,20 @@ from gateway.frames import Frame, Role, cut
 ROLES: frozenset[Role] = frozenset({"tool", "user"})
 
 _HEAD = re.compile(r"(?:EXECUTION RESULT of \[[^\]\n]*\]:|Observed result of command executed by user:\n)\n")
-_TAIL = re.compile(
-    r"(?:\n\[The command (?:completed with exit code -?\d+|timed out|has no new output|was killed)[^\n]*\])?"
-    r"(?:\n\[Current working directory: [^\n]*\])?"
-    r"(?:\n\[Python interpreter: [^\n]*\])?"
-    r"\n\[Command finished with exit code (?P<code>-?\d+)\]\Z"
-)
-_WINDOW = 1500
+_LAST = re.compile(r"\n\[Command finished with exit code (-?\d+)\]\Z")
+_BEFORE = ("\n[Python interpreter: ", "\n[Current working directory: ", "\n[The command ")
+_WINDOW = 50
 
 
 def split(text: str) -> Frame | None:
     """Everything before the lines in brackets."""
-    if not text.endswith("]"):
+    last = _LAST.search(text, max(0, len(text) - _WINDOW)) if text.endswith("]") else None
+    if last is None:
         return None
-    tail = _TAIL.search(text, max(0, len(text) - _WINDOW))
-    if tail is None:
-        return None
+    end = last.start()
+    for label in _BEFORE:
+        at = text.rfind("\n", 0, end)
+        if at >= 0 and text.startswith(label, at):
+            end = at
     head = _HEAD.match(text)
-    return cut(text, (head.end() if head else 0, tail.start()), exit_code=tail["code"])
+    return cut(text, (head.end() if head else 0, end), exit_code=last[1])

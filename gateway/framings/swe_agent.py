@@ -15,7 +15,8 @@ _WINDOW = 1200
 
 
 def split(text: str) -> Frame | None:
-    """Everything before the state lines."""
+    """Everything before the state lines. The task in the first message ends with them, too: it is the caller who
+    knows that no observation stands before the first answer."""
     if not text.endswith(")\nbash-$"):
         return None
     state = _STATE.search(text, max(0, len(text) - _WINDOW))
