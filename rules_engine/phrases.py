@@ -41,7 +41,7 @@ SPOKEN = compile_lines(f"{_LEFT}(?:{_WORDS}|{_FOREIGN_BEFORE}){_RIGHT}", _FOREIG
 STATED = compile_lines(
     rf"{_LEFT}(?:[a-z]+ )?(?:error|fatal|exception|failure)(?:\[[\w-]+\]|[ \t]+[A-Z]{{1,8}}-?\d+)?:[ \t]",
     r"(?-i:(?:^|[ \t\"'(\[:,;>|.\\/])[A-Z][A-Za-z0-9]*(?:Error|Exception|Failure|Panic|Fault|Interrupt|Timeout)(?:$|:[ \t\r]|:$|\)|[ \t\r]+$))",
-    r"(?-i:\b(?:E(?:NOENT|ACCES|ADDRINUSE|CONNREFUSED|CONNRESET|TIMEDOUT|PERM|EXIST|MFILE|PIPE|INVAL|RESOLVE|ROFS|NOSPC|HOSTUNREACH|AI_AGAIN)|ERR_[A-Z_]+|SIG(?:SEGV|ABRT|KILL|TERM|BUS|ILL|FPE|INT|PIPE))\b)",
+    r"(?-i:\b(?:E(?:NOENT|ACCES|ADDRINUSE|CONNREFUSED|CONNRESET|TIMEDOUT|PERM|EXIST|MFILE|PIPE|INVAL|RESOLVE|ROFS|NOSPC|HOSTUNREACH|AI_AGAIN)|ERR_[A-Z_]+)\b|(?:[Ss]ignal:?|[Rr]eceived|[Gg]ot|by|with|code) \(?SIG[A-Z]{2,6}\b)",
     r"(?-i:\b(?:npm|pnpm|yarn|bun) (?:ERR!|error|ERROR)|ERR!|##\[error\]|::error|\b(?:ORA|PLS|LNK|MSB|NU|NETSDK)-?\d{4,5}\b|SQLSTATE)",
     r"(?-i:^(?:[ \t]|\x1b\[[\d;]*m)*(?:E {3,}\S|E: |> {3,}\S|FAIL(?:ED)?\b|not ok\b|--- FAIL|# (?:FAIL|ERROR): *[1-9]|Killed\b|Aborted\b|Terminated\b|ninja: build stopped))",
     rf"{_START}(?:[✗✘✕✖❌⨯⛔🔴🚫🛑💥×]|● .+ › )",
@@ -49,9 +49,9 @@ STATED = compile_lines(
     r"traceback \(most recent|stack trace(?:back)?:|^goroutine \d+ \[|^panic:|panicked at|segmentation fault|bus error|illegal instruction|floating point exception",
     r"undefined (?:reference|symbols?|name|names|variable|method|local|function|identifier|index|offset|property|behavio)|\bundefined: |unresolved (?:external|import|reference|symbol)|multiple definition of",
     r"(?-i:\bCONFLICT\b)|both modified:|both added:|unmerged paths|merge conflict|automatic merge failed|! \[rejected\]",
-    r"exit(?:ed)?(?: with)?(?: exit)?(?: ?(?:code|status|value))?\W{1,3}[1-9]\d{0,2}\b|exit_?code\W{1,3}[1-9]|returned (?:a )?non-?zero|return(?:ed)? (?:code|status)?\W{1,2}[1-9]\d{0,2}\b|\brc=[1-9]|status=[1-9]\d*/|active: failed",
-    r"\bHTTP/[\d.]+\"? [45]\d\d|\b(?:status|code|response|http)(?: code)?\W{1,3}[45]\d\d\b|\b4\d\d (?:bad request|unauthorized|forbidden|not found|method not|conflict|gone|too many|unprocessable)|\b5\d\d (?:internal|not impl|bad gateway|service|gateway)",
-    r"\bexpected\b.*\b(?:got|but|received|actual|found|instead)\b|^[ \t]*(?:expected|received|actual|want|got)\b[^:=]{0,20}[:=]|assert(?:ion)?s? (?:failed|error)",
+    r"exit(?:ed)?(?: with)?(?: exit)?(?: ?(?:code|status|value))?[^\w\n]{1,3}[1-9]\d{0,2}\b|exit_?code[^\w\n]{1,3}[1-9]|returned (?:a )?non-?zero|return(?:ed)? (?:code|status)?[^\w\n]{1,2}[1-9]\d{0,2}\b|\brc=[1-9]|status=[1-9]\d*/|active: failed",
+    r"\bHTTP/[\d.]+\"? [45]\d\d|\b(?:status|code|response|http)(?: code)?[^\w\n]{1,3}[45]\d\d\b|\b4\d\d (?:bad request|unauthorized|forbidden|not found|method not|conflict|gone|too many|unprocessable)|\b5\d\d (?:internal|not impl|bad gateway|service|gateway)",
+    r"\bexpected\b.*\b(?:got|but|received|actual|found|instead)\b|^[ \t]*(?:expected|received|actual|want|got)\b[^:=\n]{0,20}[:=]|assert(?:ion)?s? (?:failed|error)",
     r":\d+:\d+:? +(?-i:[A-Z]{1,4}\d{2,5}\b|[CWEFR]: )|\^-- SC\d{4}|FullyQualifiedErrorId|CategoryInfo +:|\b(?:failed|errors?|failures|unreachable)=[1-9]|(?-i:\w\.(?:ERROR|CRITICAL|FATAL|ALERT|EMERGENCY): )|execution halted|level\"?[=:] ?\"?(?:error|fatal|critical|panic|emerg|alert)",
     r"^[\w./\\:-]+\.(?:py|rb|js|ts|php)(?: |:: ?)[.sxXPRf]*(?-i:[FE])[.sxXFEPR]*(?:[ \t]+\[ *\d+%\])?[ \t\r]*$",
     r"^=+ (?:failures|errors) =+$|\b[1-9]\d* (?:tests? |specs? |examples? |suites? |checks? |jobs? )?(?:failed|failing|failures?|errors?|errored|problems?|vulnerabilities)\b",
@@ -63,18 +63,18 @@ _ILLS = "(?:errors?|errored|failed|fails?|failing|failures?|exceptions?|problems
 NOTHING = re2.compile(
     rf"(?mi){_ZERO_BEFORE}0 +(?:[a-z]+ +)?{_ILLS}\b"
     rf"|\b(?:no|zero|without(?: any)?) +(?:[a-z]+ +)?(?:errors?|failures?|exceptions?|problems?|conflicts?|crashes|vulnerabilities|issues)\b"
-    rf"|\b{_ILLS}\"?[ \t]*[:=][ \t]*(?:0|none|false|null|nil|<nil>|no|\[\]|\{{\}}|\"\")(?:$|[ \t\r,;)}}\]])"
+    rf"|\b{_ILLS}\"?[ \t]*[:=][ \t]*(?:0|none|\(none\)|n/a|false|null|nil|<nil>|no|\[\]|\{{\}}|\"\")(?:$|[ \t\r,;)}}\]])"
     rf"|\b(?:fail|failed|failures?|errors?|cancelled)[ \t]+0(?:$|[ \t\r,;)\]])"
 )
 """Counts of nothing: "0 failed", "no errors", "failures: 0". They are taken out before a text is searched."""
 
 SAID_ELSEWHERE = compile_lines(
     r"^[ \t]*(?:[✓✔√☑✅]|ok \d|--- PASS|=== (?:RUN|PAUSE|CONT)|PASS\b|\[ *(?:OK|RUN|PASS|PASSED) *\])",
-    r"(?:\.\.\. ?|[ \t])(?:passed|ok)(?:[ \t]*[\[(][^\])]*[\])])?[ \t\r]*$",
-    r"^[ \t]*(?:compiling|checking|downloading|downloaded|collecting|installing|unpacking|adding|fetching|inflating|creating|copying|building|selecting)\b:? [^ \t:]+(?: [v(]?[\d.]\S*)?[ \t\r]*$",
-    r"^[ \t]*--?[a-z][\w-]*(?:[ ,=\[<\t]|$)",
+    r"(?:\.\.\. ?|[ \t])(?:passed|ok)(?:[ \t]*[\[(][^\])\n]*[\])])?[ \t\r]*$",
+    r"^[ \t]*(?:compiling|checking|downloading|downloaded|collecting|installing|unpacking|adding|fetching|inflating|creating|copying|building|selecting)\b:? [^ \t:\n]+(?: [v(]?[\d.]\S*)?[ \t\r]*$",
+    r"^[ \t]*--?[a-z][\w-]*(?:[ ,=\[<\t]|$)|^(?:[*|/\\ ]*)[0-9a-f]{7,12} \(?[a-z]",
     r"(?-i:^[ \t]*(?:\d+[→\t|:-][ \t]*)?(?:(?:if|elif|while|for|switch|catch|with)\b(?: *\(| .*[:{][ \t]*$)|(?:else|try|finally)\b ?[:{]"
-    r"|return [^\d]|raise [A-Z]\w*(?:\(|$)|except\b.*:[ \t]*$|throw |(?:async )?def \w|class \w+[:({ ]|(?:const|let|var) \w+ ?[:=]"
+    r"|return [^\d\n]|raise [A-Z]\w*(?:\(|$)|except\b.*:[ \t]*$|throw |(?:async )?def \w|class \w+[:({ ]|(?:const|let|var) \w+ ?[:=]"
     r"|(?:func|fn|pub|export|public|private|protected|static|yield|await|assert) |(?:describe|it|test)[.(]|from \S+ import |import \S+(?: as \w+| from .*)?;?[ \t]*$))",
     r"^[-dlbcps][rwxst-]{9}|(?-i:^[ \t]*(?:errors?|exceptions|failures|conflicts)/?[ \t\r]*$)",
     r"^[ \t]*(?:\d+[→\t|:-][ \t]*)?(?:#|//|/\*|\*|<!--|@|\"\"\"|''')",
@@ -102,12 +102,13 @@ VERDICTS = compile_lines(
     _FOREIGN,
     r"\b\d[\d,.]*%?[ \t]+(?:[a-z-]+[ \t]+){0,2}?(?:passed|failed|errors?|warnings?|tests?|specs?|examples?|assertions?|suites?|skipped|ignored|pending|failures?|problems?|issues?|vulnerabilit(?:y|ies)|files? changed|insertions?|deletions?|changed|upgraded|added|removed|rows?|records?|matches|hits|commits?)\b",
     r"(?-i:^(?:[ \t]|\x1b\[[\d;]*m)*(?:PASS|FAIL|OK|ok|FAILED|PASSED|BUILD|SUCCESS|TOTAL|[✓✔√☑✅⚠✨🎉]|test result|Tests?:|Ran \d|not ok|[WE]: ))",
-    r"(?:\.\.\. ?|[ \t])(?:passed|ok)(?:[ \t]*[\[(][^\])]*[\])])?[ \t\r]*$|\bexit(?:ed)? (?:code|status|with)|^=+ .* =+$",
+    r"(?:\.\.\. ?|[ \t])(?:passed|ok)(?:[ \t]*[\[(][^\])\n]*[\])])?[ \t\r]*$|\bexit(?:ed)? (?:code|status|with)|^=+ .* =+$",
 )
 """Lines that state a result or an end, good or bad, and every line with a word that tells of failure."""
 
 PROGRESS = compile_lines(
-    r"^(?:remote: )?(?:enumerating|counting|compressing|receiving|writing|resolving|unpacking|updating|filtering) \w+: [\d%() ,./|KMGTiBbytes]*(?:, done\.)?[ \t\r]*$",
+    r"^(?:remote: )?(?:enumerating|counting|compressing|receiving|writing|resolving|unpacking|updating|filtering) \w+: +[\d%() ,./|KMGTiBbytes]*(?:, done\.)?[ \t\r]*$",
+    r"^remote: total \d+ \(delta \d+\),[ \w(),-]*$",
     r"^(?:reading (?:package lists|state information)|building dependency tree)\.{3}[ \d%]*(?:done)?[ \t\r]*$",
 )
 """Steps of a transfer that end in "done" without being an end."""

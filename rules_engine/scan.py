@@ -1,15 +1,48 @@
-"""Finds lines by pattern: one RE2 pass over a whole text, in which neighbouring lines make one match."""
+"""Finds lines by pattern: one RE2 pass over a whole text, and patterns that others wrote held within bounds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import re2
 
+from rules_engine.types import RuleError
+
+LONGEST = 1000
+"""Characters of a pattern in a rule."""
+MOST = 64
+"""Patterns of one list in a rule."""
+_MEMORY = 4 << 20
+"""Bytes that one compiled pattern may take; RE2 refuses what needs more."""
+
 
 def compile_lines(*parts: str, flags: str = "mi") -> re2._Regexp[str]:
-    """A pattern for runs of whole lines that match one of `parts`; for `find_lines`. `^` and `$` are a line's ends."""
+    """A pattern of ours for runs of whole lines in which one of `parts` is found. No part may match a line break."""
     return re2.compile(rf"(?{flags})(?:^.*(?:{'|'.join(parts)}).*$\n?)+")
+
+
+def compile_given(patterns: Sequence[str], field: str) -> re2._Regexp[str] | None:
+    """One pattern for lines in which a rule's `patterns` are found, in any case. Raises `RuleError` naming `field`."""
+    if len(patterns) > MOST:
+        raise RuleError(f"{field}: {len(patterns)} patterns are too many; leave at most {MOST}")
+    options = _options()
+    options.never_nl = True
+    for place, pattern in enumerate(patterns):
+        _check(pattern, f"{field}[{place}]")
+        if "\\A" in pattern or "\\z" in pattern:
+            raise RuleError(f"{field}[{place}]: patterns see one line at a time; write ^ and $ instead of \\A and \\z")
+        for form in (pattern, _line([pattern])):
+            _compile(form, f"{field}[{place}]", options)
+    return _compile(_line(patterns), field, options) if patterns else None
+
+
+def compile_trigger(pattern: str) -> re2._Regexp[str]:
+    """A rule's trigger, to be searched in a command of any number of lines, in any case. Raises `RuleError`."""
+    _check(pattern, "trigger_regex")
+    trigger = _compile(pattern, "trigger_regex", _options())
+    if trigger.search(""):
+        raise RuleError("trigger_regex: it matches every command; name the command that it is for")
+    return trigger
 
 
 def encode(lines: Iterable[str]) -> bytes:
@@ -17,12 +50,44 @@ def encode(lines: Iterable[str]) -> bytes:
     return "\n".join(lines).encode("utf-8", "replace")
 
 
-def find_lines(pattern: re2._Regexp[str], data: bytes) -> Iterator[int]:
+def find_lines(pattern: re2._Regexp[str] | None, data: bytes) -> Iterator[int]:
     """Positions of the lines that match, ascending."""
-    line = at = 0
-    for found in pattern.finditer(data):
+    line = at = unseen = 0
+    for found in pattern.finditer(data) if pattern else ():
         start, end = found.span()
         line += data.count(b"\n", at, start)
         after = line + data.count(b"\n", start, end)
-        yield from range(line, after + (data[end - 1 : end] != b"\n"))
+        end_of_run = after if start < end and data[end - 1] == 10 else after + 1
+        yield from range(max(line, unseen), end_of_run)
+        unseen = max(unseen, end_of_run)
         line, at = after, end
+
+
+def _line(patterns: Sequence[str]) -> str:
+    return f"(?m)^.*(?:{'|'.join(f'(?:{pattern})' for pattern in patterns)}).*$"
+
+
+def _check(pattern: str, field: str) -> None:
+    if not pattern:
+        raise RuleError(f"{field}: an empty pattern matches everything; say what it should match, or leave it out")
+    if len(pattern) > LONGEST:
+        raise RuleError(f"{field}: the pattern has {len(pattern)} characters; shorten it to {LONGEST}")
+
+
+def _options() -> re2.Options:
+    options = re2.Options()
+    options.case_sensitive = False
+    options.never_capture = True
+    options.max_mem = _MEMORY
+    options.log_errors = False
+    return options
+
+
+def _compile(pattern: str, field: str, options: re2.Options) -> re2._Regexp[str]:
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        reason = error.args[0].decode("utf-8", "replace") if error.args else "refused"
+        raise RuleError(f"{field}: {reason}; patterns are RE2's: no lookaround, no back references") from error
+    except UnicodeError as error:
+        raise RuleError(f"{field}: the pattern holds half a character; write it again") from error
