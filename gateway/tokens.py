@@ -65,10 +65,10 @@ class TokenCounter:
                 self._loaded = True
 
 
-def slices(text: str) -> Iterator[str]:
+def slices(text: str, size: int = _SLICE) -> Iterator[str]:
     """The text in parts that count separately as they do together, so that no one call holds up the process."""
     at = 0
-    while len(text) - at > _SLICE and (seam := _SEAM.search(text, at + _SLICE)):
+    while len(text) - at > size and (seam := _SEAM.search(text, at + size)):
         yield text[at : seam.end()]
         at = seam.end()
     yield text[at:]
