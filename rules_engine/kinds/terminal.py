@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rules_engine import screen
 from rules_engine.kinds import Encoded
 from rules_engine.natures import nature
 from rules_engine.types import Observation
@@ -124,31 +125,5 @@ def verify(text: str, result: str, note: str) -> bool:
     """Show both on a line of cells and compare."""
     before, after = text.split("\n"), result.split("\n")
     return len(before) == len(after) and all(
-        old == new or _screen(old) == _screen(new) for old, new in zip(before, after, strict=True)
+        old == new or screen.show(old) == screen.show(new) for old, new in zip(before, after, strict=True)
     )
-
-
-_CODE = re.compile(r"\x1b\[([0-?]*)[ -/]*([@-~])|\x1b\](\d+);[^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b(?:[=>]|\([AB])")
-_STEP = re.compile(rf"(?P<code>{_CODE.pattern})|(?P<text>[^\x1b\r\x08]+)|(?P<move>[\r\x08]|\x1b)")
-
-
-def _screen(line: str) -> str:
-    """What a terminal shows of one line; codes that need more than the line stand for themselves."""
-    cells: list[str] = []
-    at = 0
-    for step in _STEP.finditer(line):
-        shown = step[0]
-        if shown in ("\r", "\b"):
-            at = 0 if shown == "\r" else max(at - 1, 0)
-            continue
-        if step["code"]:
-            final, title = step[3], step[4]
-            if final == "K" and step[2] in ("", "0", "2"):
-                cells[0 if step[2] == "2" else at :] = []
-                continue
-            if final in ("m", "h", "l", "n", "q") or title in ("0", "1", "2", "133", "633") or not (final or title):
-                continue
-        cells.extend(" " * (at - len(cells)))
-        cells[at : at + len(shown)] = shown
-        at += len(shown)
-    return "".join(cells).rstrip(" ")

@@ -1,0 +1,149 @@
+"""Lines of one shape that follow each other: the shape once, as a format string, and under it the values of each line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from rules_engine.critical import criticals, verdicts
+from rules_engine.guards import gains
+from rules_engine.kinds import Encoded
+from rules_engine.lines import starts
+from rules_engine.natures import nature
+from rules_engine.script import Edit
+from rules_engine.types import Observation, Piece
+
+VERSION = 1
+
+Span = tuple[int, int]
+Words = Sequence[str]
+
+_FEWEST = 6
+_ABOVE = 12
+_WIDEST = 1000
+_WORD = re.compile(r"\S+")
+_OPEN, _CLOSE = ' lines of the form "', '", each given by its values:]'
+_HEAD = re.compile(rf"\[(\d+){_OPEN}(.*){re.escape(_CLOSE)}")
+
+
+def encode(text: str, observation: Observation) -> Encoded | None:
+    """Fold runs of lines that differ in whole words; failures, results and all but terminal output stay as they are."""
+    lines = text.split("\n")
+    words = [line.split() if len(line) <= _WIDEST else [] for line in lines]
+    runs = list(_runs(words, lines))
+    if not runs or _CLOSE in text or nature(observation) != "terminal":
+        return None
+    offsets = starts(lines)
+    parts = [part for run in runs for part in _without(run, _stays(lines, *run))]
+    edits = [_edit(lines[first:end], words[first:end], offsets[first]) for first, end in parts]
+    folded = tuple(edit for edit in edits if edit and gains(edit))
+    return Encoded(edits=folded) if folded else None
+
+
+def _runs(words: Sequence[Words], lines: Sequence[str]) -> Iterator[Span]:
+    """Runs of lines with equally many words, at least half of whose characters are in words that they share."""
+    at = 0
+    for count, group in groupby(words, key=len):
+        end = at + len(list(group))
+        while count > 1 and end - at >= _FEWEST:
+            stop = _stop(words, lines, at, end)
+            if stop - at >= _FEWEST:
+                yield at, stop
+            at = stop
+        at = end
+
+
+def _stop(words: Sequence[Words], lines: Sequence[str], first: int, end: int) -> int:
+    """The first line that is not of the shape of those before."""
+    shared = list(enumerate(words[first]))
+    for at in range(first, end):
+        shared = [(place, word) for place, word in shared if words[at][place] == word]
+        if 2 * sum(len(word) + 1 for _, word in shared) < len(lines[at]):
+            return max(at, first + 1)
+    return end
+
+
+def _stays(lines: Sequence[str], first: int, end: int) -> frozenset[int]:
+    """Lines of a run that state a failure, belong to one that is stated just above, or state a result."""
+    begin = max(first - _ABOVE, 0)
+    # The last line of a text counts as its verdict; this run's last is that only if nothing comes after it.
+    more = ["."] * any(map(str.strip, lines[end:]))
+    found = criticals(lines[begin:end]) | verdicts([*lines[begin:end], *more])
+    return frozenset(begin + at for at in found)
+
+
+def _without(run: Span, stays: frozenset[int]) -> Iterator[Span]:
+    """The parts of a run between lines that stay as they are."""
+    at = run[0]
+    for stop in [*sorted(stays.intersection(range(*run))), run[1]]:
+        if stop - at >= _FEWEST:
+            yield at, stop
+        at = stop + 1
+
+
+def _edit(lines: Sequence[str], words: Sequence[Words], offset: int) -> Edit | None:
+    first = lines[0]
+    spans = [[match.span() for match in _WORD.finditer(line)] for line in lines]
+    varying = [at for at, column in enumerate(zip(*words, strict=True)) if len(set(column)) > 1]
+    fields = _fields(lines, spans, varying)
+    if not fields or any(mark in first for mark in "{}\r"):
+        return None
+    pieces: list[Piece] = [f"[{len(lines)}{_OPEN}"]
+    at = 0
+    for start, end, field in fields:
+        pieces += [(offset + at, offset + start), field]
+        at = end
+    pieces += [(offset + at, offset + len(first)), _CLOSE]
+    begin = offset
+    for line, places in zip(lines, spans, strict=True):
+        for column in varying:
+            start, end = places[column]
+            pieces += ["\n" if column == varying[0] else " ", (begin + start, begin + end)]
+        begin += len(line) + 1
+    return offset, begin - 1, tuple(pieces)
+
+
+def _fields(lines: Sequence[str], spans: Sequence[list[Span]], varying: list[int]) -> list[tuple[int, int, str]]:
+    """Slices of the first line that vary, each with its format field; none if the lines are spaced in another way."""
+    gaps = list(zip(*map(_gaps, lines, spans), strict=True))
+    uneven = {at for at, gap in enumerate(gaps) if len(set(gap)) > 1}
+    fields = []
+    for at in varying:
+        sizes = [row[at][1] - row[at][0] for row in spans]
+        start, end = spans[0][at]
+        if at in uneven and _is_aligned(sizes, gaps[at]):
+            uneven.remove(at)
+            start -= len(gaps[at][0]) - (at > 0)
+            fields.append((start, end, f"{{:>{end - start}}}"))
+        elif at + 1 in uneven and at + 2 < len(gaps) and _is_aligned(sizes, gaps[at + 1]):
+            uneven.remove(at + 1)
+            end += len(gaps[at + 1][0]) - 1
+            fields.append((start, end, f"{{:<{end - start}}}"))
+        else:
+            fields.append((start, end, "{}"))
+    return [] if uneven else fields
+
+
+def _is_aligned(sizes: Sequence[int], gap: Sequence[str]) -> bool:
+    """Words and the blanks beside them are equally wide together."""
+    widths = {size + len(blanks) for size, blanks in zip(sizes, gap, strict=True)}
+    return len(widths) == 1 and not "".join(gap).strip(" ")
+
+
+def _gaps(line: str, spans: Sequence[Span]) -> list[str]:
+    ends = [0, *(end for _, end in spans)]
+    return [line[end:start] for end, start in zip(ends, [*(start for start, _ in spans), len(line)], strict=True)]
+
+
+def verify(text: str, result: str, note: str) -> bool:
+    """Fill each form with the values of its lines, and compare."""
+    lines = iter(result.split("\n"))
+    out = []
+    for line in lines:
+        head = _HEAD.fullmatch(line)
+        if head:
+            out += [head[2].format(*next(lines).split(" ")) for _ in range(int(head[1]))]
+        else:
+            out.append(line)
+    return "\n".join(out) == text
