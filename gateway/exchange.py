@@ -232,6 +232,13 @@ class Client:
         await self._send(message)
 
 
+async def refuse(error: GatewayError, scope: Scope, send: Send) -> None:
+    """Answer with an error and nothing else; there was no exchange."""
+    got = inbound.read_head(scope)
+    exchange = Exchange(id=got.id, method=got.method, path=got.path, started=0.0)
+    await Client(send, exchange, lambda: 0.0).fail(error, chat_completions)
+
+
 def may_rewrite(rewriting: Rewriting, upstream: Upstream, got: Inbound) -> bool:
     """Rewriting is on everywhere: in general, for the upstream, for the request."""
     return rewriting.enabled and upstream.rewrite and got.fields.get("x-taco-rewrite", "on").lower() not in ("off", "0")

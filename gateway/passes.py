@@ -37,6 +37,8 @@ class Shown:
     """An observation and the text that is forwarded of it."""
 
     item: Item
+    at: int
+    """Index of its message."""
     text: str
     digest: str
     pinned: Pinned | None = None
@@ -109,7 +111,7 @@ class Pass:
             for item in one.items:
                 if sight is not None and item.observation.key in new:
                     self._meet(item, sight)
-                self.shown[item.observation.key] = self._show(item)
+                self.shown[item.observation.key] = self._show(item, one.at)
         return self
 
     def _meet(self, item: Item, sight: FirstSight) -> None:
@@ -154,10 +156,10 @@ class Pass:
                 return Answer(id=name, source=key, spans=omission.spans)
         return Answer(id=name, source=None)
 
-    def _show(self, item: Item) -> Shown:
+    def _show(self, item: Item, at: int) -> Shown:
         """The first form whose sources stand, else the raw text."""
         pinned = self.pinned.get(item.observation.key)
-        raw = Shown(item=item, text=item.observation.text, digest=item.digest)
+        raw = Shown(item=item, at=at, text=item.observation.text, digest=item.digest)
         if pinned is None:
             return raw
         if pinned.raw_digest != item.digest:
@@ -165,13 +167,13 @@ class Pass:
             return raw
         if isinstance(pinned, Recalled):
             text = self._answered(item, pinned)
-            return Shown(item=item, text=text, digest=text_digest(text), pinned=pinned)
+            return Shown(item=item, at=at, text=text, digest=text_digest(text), pinned=pinned)
         for form in pinned.forms:
             if self._stands(form):
                 text_or_none = self.forms.render(item.observation.key, item.observation.text, form)
                 if text_or_none is None:
                     break
-                return Shown(item=item, text=text_or_none, digest=form.digest, pinned=pinned, form=form)
+                return Shown(item=item, at=at, text=text_or_none, digest=form.digest, pinned=pinned, form=form)
         self.kept["mismatch"] += 1
         return raw
 

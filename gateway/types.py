@@ -47,6 +47,8 @@ class Message:
     role: str
     canonical: bytes
     """Digest of role, texts, calls and parts, whatever JSON they came in."""
+    raw: bytes
+    """Digest of its bytes as they came."""
     words: str
     """All its plain text, for finding commands and for counting."""
     texts: tuple[Text, ...] = ()

@@ -97,12 +97,12 @@ def _place(body: bytes, start: int, end: int, index: int, cache: BoundedCache[by
     key = blake2b(raw, digest_size=16).digest()
     message = cache.get(key)
     if message is None:
-        message = _message(raw, index)
+        message = _message(raw, key, index)
         cache.put(key, message, len(raw))
     return Placed(message=message, start=start, end=end)
 
 
-def _message(raw: bytes, index: int) -> Message:
+def _message(raw: bytes, digest: bytes, index: int) -> Message:
     found, twice = members(raw, 0, len(raw))
     fields = {m.key: m for m in found}
     role = _string_of(raw, fields.get("role"))
@@ -117,6 +117,7 @@ def _message(raw: bytes, index: int) -> Message:
     return Message(
         role=role,
         canonical=_canonical(raw, role, fields, texts, others, calls, broken),
+        raw=digest,
         words=words,
         texts=() if broken or role not in ("tool", "user", "function") else tuple(texts),
         calls=calls,

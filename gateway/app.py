@@ -1,0 +1,137 @@
+"""The application: every object is made and joined to the others here, once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+from starlette.applications import Starlette
+from starlette.routing import Route as HTTPRoute
+from starlette.types import Receive, Scope, Send
+
+from gateway import admin
+from gateway.config import Config, Upstream
+from gateway.errors import UpgradeRequired
+from gateway.exchange import Walk, refuse
+from gateway.ledger import Ledger
+from gateway.models import list_models
+from gateway.pins import Pins
+from gateway.prices import PriceBook
+from gateway.providers import Provider, Route, Routes
+from gateway.providers.passthrough import Passthrough
+from gateway.providers.via_litellm import ViaLitellm
+from gateway.recorder import Recorder
+from gateway.rewriter import Rewriter
+from gateway.rules import load_rules
+from gateway.sessions import Sessions
+from gateway.shapes import SHAPES
+from gateway.tokens import TokenCounter
+from memory import Archive, Decisions, Spill, StoreError
+from rules_engine import RuleSet
+
+CHECKPOINT_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gateway:
+    """A gateway in service."""
+
+    config: Config
+    routes: Routes
+    ruleset: RuleSet
+    pins: Pins
+    archive: Archive
+    recorder: Recorder
+    walk: Walk
+
+
+@asynccontextmanager
+async def build(config: Config, data: Path, clock: Callable[[], float] = time.time) -> AsyncGenerator[Gateway, None]:
+    """A gateway whose data lives in the folder `data`, in service until the context ends."""
+    async with AsyncExitStack() as stack:
+        decisions = await Decisions.open(data / "decisions.sqlite")
+        stack.push_async_callback(decisions.aclose)
+        archive = await Archive.open(data)
+        stack.push_async_callback(archive.aclose)
+        routes = Routes([Route(upstream, await _open(upstream, config)) for upstream in config.upstreams])
+        stack.push_async_callback(routes.aclose)
+        ruleset = load_rules(config, data)
+        pins = Pins(decisions, time.monotonic, config.store.decision_seconds)
+        ledger = Ledger(TokenCounter(), PriceBook())
+        recorder = Recorder(ledger, archive, Spill(data / "spill"), config.store.queue, time.monotonic)
+        walk = Walk(
+            config=config,
+            routes=routes,
+            rewriter=Rewriter(pins, lambda: ruleset, archive.omitted),
+            sessions=Sessions(),
+            offer=recorder.offer,
+            clock=clock,
+        )
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(recorder.run())
+            checkpoints = tasks.create_task(_checkpoint(decisions))
+            try:
+                yield Gateway(
+                    config=config,
+                    routes=routes,
+                    ruleset=ruleset,
+                    pins=pins,
+                    archive=archive,
+                    recorder=recorder,
+                    walk=walk,
+                )
+            finally:
+                checkpoints.cancel()
+                recorder.stop()
+
+
+def application(config: Config, data: Path) -> Starlette:
+    """The ASGI application: ours under `/_gateway`, `/healthz` and `/metrics`; every `/v1` path is the provider's."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncGenerator[None, None]:
+        async with build(config, data) as gateway:
+            app.state.gateway = gateway
+            yield
+
+    app = Starlette(lifespan=lifespan, routes=[*admin.ROUTES])
+    app.router.routes.append(HTTPRoute("/v1/{rest:path}", _Provided(app)))
+    return app
+
+
+class _Provided:
+    """The paths that belong to the provider, as plain ASGI: an answer goes out as it comes in."""
+
+    def __init__(self, app: Starlette) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        gateway: Gateway = self._app.state.gateway
+        path, method = scope["path"], scope["method"]
+        if any(name == b"upgrade" and value.lower() == b"websocket" for name, value in scope["headers"]):
+            await refuse(UpgradeRequired("WebSocket is not served here: send the request over HTTP"), scope, send)
+        elif method == "GET" and path == "/v1/models" and len(gateway.routes.all) > 1:
+            await list_models(gateway.routes, scope, receive, send)
+        else:
+            await gateway.walk.run(scope, receive, send, SHAPES.get(path) if method == "POST" else None)
+
+
+async def _open(upstream: Upstream, config: Config) -> Provider:
+    if upstream.via == "litellm":
+        return ViaLitellm(upstream)
+    return await Passthrough.open(upstream, config.server.connect_seconds, config.server.read_seconds)
+
+
+async def _checkpoint(decisions: Decisions) -> None:
+    """Fold the log of the decisions into their file now and then, where nobody waits for it."""
+    while True:
+        await asyncio.sleep(CHECKPOINT_SECONDS)
+        try:
+            await decisions.checkpoint()
+        except StoreError as error:
+            structlog.get_logger("taco").warning("checkpoint failed", reason=str(error))

@@ -1,0 +1,153 @@
+"""The way to models whose API is not the client's: litellm translates. The only file that knows litellm.
+
+litellm takes seconds to import and asks the network for prices unless told otherwise, so it is loaded in a thread,
+when the first request needs it, and never by anything else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from typing import Any
+
+from gateway.config import Upstream, secret
+from gateway.errors import BadRequest, UpstreamBroke, UpstreamUnreachable
+from gateway.types import Answer, Headers, Request
+
+_OURS = frozenset({"model", "messages", "stream"})
+_PASSED_ON = ("retry-after", "x-request-id", "x-ratelimit-")
+
+
+class ViaLitellm:
+    """Chat completions on any model that litellm knows, by its ``provider/model`` names."""
+
+    def __init__(self, upstream: Upstream) -> None:
+        self._upstream = upstream
+        self._litellm: Any = None
+        self._loading = asyncio.Lock()
+
+    async def send(self, request: Request) -> Answer:
+        """Call the model. Raises `BadRequest` for paths that cannot be translated."""
+        if not request.path.startswith("/v1/chat/completions"):
+            raise BadRequest(
+                f"upstream '{self._upstream.name}' serves chat completions only; {request.path} needs one that passes through"
+            )
+        assert isinstance(request.body, bytes)
+        litellm = await self._load()
+        body = json.loads(request.body)
+        arguments = {name: value for name, value in body.items() if name not in _OURS}
+        if self._upstream.url:
+            arguments["api_base"] = self._upstream.url
+        key = self._key(request.headers)
+        if key is not None:
+            arguments["api_key"] = key
+        try:
+            got = await litellm.acompletion(
+                model=request.model, messages=body["messages"], stream=request.stream, num_retries=0, **arguments
+            )
+        except litellm.exceptions.APIConnectionError as error:
+            raise UpstreamUnreachable(f"upstream '{self._upstream.name}' cannot be reached: {_words(error)}") from error
+        except Exception as error:
+            if (status := getattr(error, "status_code", None)) is None:
+                raise
+            return _Refusal(int(status), error)
+        return _Stream(got, self._upstream.name) if request.stream else _Whole(got)
+
+    def _key(self, headers: Headers) -> str | None:
+        sent = dict(headers).get(b"authorization", b"").decode("latin-1").removeprefix("Bearer ").strip()
+        return sent if sent and self._upstream.client_key else secret(self._upstream.key_env)
+
+    async def _load(self) -> Any:
+        async with self._loading:
+            if self._litellm is None:
+                os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+                self._litellm = await asyncio.to_thread(importlib.import_module, "litellm")
+                self._litellm.suppress_debug_info = True
+        return self._litellm
+
+    async def aclose(self) -> None:
+        """Close litellm's connections, if it was ever loaded."""
+        if self._litellm is not None:
+            await self._litellm.close_litellm_async_clients()
+
+
+class _Whole:
+    """An answer in one piece."""
+
+    def __init__(self, got: Any) -> None:
+        self._body = json.dumps(got.model_dump(exclude_none=True)).encode()
+        self.status = 200
+        self.headers: Headers = _json_headers(self._body)
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """The body."""
+        yield self._body
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+class _Refusal:
+    """The provider's error, with its status and the headers that say when to come back."""
+
+    def __init__(self, status: int, error: Exception) -> None:
+        detail = {
+            "message": _words(error),
+            "type": getattr(error, "type", None) or "api_error",
+            "param": getattr(error, "param", None),
+            "code": getattr(error, "code", None),
+        }
+        self._body = json.dumps({"error": detail}, default=str).encode()
+        self.status = status
+        self.headers: Headers = (*_json_headers(self._body), *_passed_on(error))
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """The error body."""
+        yield self._body
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+class _Stream:
+    """An answer as server-sent events."""
+
+    def __init__(self, got: AsyncIterator[Any], name: str) -> None:
+        self._got = got
+        self._name = name
+        self.status = 200
+        self.headers: Headers = ((b"content-type", b"text/event-stream; charset=utf-8"),)
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """One event a chunk, then ``[DONE]``. Raises `UpstreamBroke` where litellm gives up."""
+        try:
+            async for chunk in self._got:
+                yield b"data: " + json.dumps(chunk.model_dump(exclude_none=True)).encode() + b"\n\n"
+        except Exception as error:
+            raise UpstreamBroke(f"upstream '{self._name}' broke off: {_words(error)}") from error
+        yield b"data: [DONE]\n\n"
+
+    async def aclose(self) -> None:
+        """Stop asking the provider."""
+        close = getattr(self._got, "aclose", None)
+        if close is not None:
+            await close()
+
+
+def _words(error: Exception) -> str:
+    return str(getattr(error, "message", "") or error).partition("\nTraceback")[0]
+
+
+def _json_headers(body: bytes) -> Headers:
+    return ((b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()))
+
+
+def _passed_on(error: Exception) -> Headers:
+    response = getattr(error, "response", None)
+    headers: Mapping[str, str] = getattr(response, "headers", None) or {}
+    return tuple(
+        (name.lower().encode(), value.encode()) for name, value in headers.items() if name.lower().startswith(_PASSED_ON)
+    )

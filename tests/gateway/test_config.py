@@ -1,0 +1,66 @@
+"""Configuration: what an operator writes, and what it says when that is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gateway.config import Config, Upstream, load, parse
+from gateway.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("server:\n  port: many\n", 2, "a whole number"),
+        ("server:\n  port: true\n", 2, "a whole number"),
+        ("server:\n  prot: 1\n", 2, "unknown key 'prot'"),
+        ("rewriting: yes\n", 1, "must be a section"),
+        ("upstreams:\n  - url: http://x/v1\n", 2, "lacks 'name'"),
+        ("upstreams:\n  - name: a\n    via: carrier pigeon\n", 3, "must be one of"),
+        ("rules:\n  critical: sometimes\n", 2, "'unchanged', 'guarded'"),
+        ("server:\n  host: [a]\n", 2, "must be text"),
+        ("server: {port: 1\nrules: 2", 2, "not YAML"),
+    ],
+    ids=["a word for a number", "a truth for a number", "an unknown key", "a scalar for a section", "a missing name",
+         "an unknown way", "an unknown mode", "a list for a text", "broken YAML"],
+)  # fmt: skip
+def test_an_error_names_the_line_and_the_remedy(text: str, line: int, words: str) -> None:
+    """The operator is told where to look and what to write."""
+    with pytest.raises(ConfigError) as error:
+        parse(text)
+
+    assert f"line {line}" in error.value.message
+    assert words in error.value.message
+
+
+def test_a_passthrough_upstream_needs_a_url() -> None:
+    """Otherwise every request would fail later, and less clearly."""
+    with pytest.raises(ConfigError, match="needs a url"):
+        parse("upstreams:\n  - name: a\n")
+
+
+def test_a_file_that_is_not_there_is_named() -> None:
+    """With the option that names another."""
+    with pytest.raises(ConfigError, match="--config"):
+        load(Path("nowhere.yaml"))
+
+
+def test_an_empty_file_gives_the_defaults() -> None:
+    """Nothing has to be written down."""
+    assert parse("") == parse("# nothing\n") == Config()
+
+
+def test_an_upstream_on_the_command_line_replaces_those_in_the_file() -> None:
+    """One URL is all that a person has to know."""
+    config = load(None, upstream="http://127.0.0.1:9/v1/")
+
+    assert config.upstreams == (Upstream(name="upstream", url="http://127.0.0.1:9/v1", key_env="OPENAI_API_KEY"),)
+
+
+def test_the_shipped_file_is_valid_and_says_the_defaults() -> None:
+    """`config.yaml` documents what happens without it."""
+    shipped = parse(Path(__file__).parents[2].joinpath("config.yaml").read_text())
+
+    assert shipped == load(None)
