@@ -24,6 +24,11 @@ def criticals(lines: Sequence[str]) -> frozenset[int]:
     return frozenset(_blocks(_Page.read(lines, data), sorted(heads))) if heads else frozenset()
 
 
+def failures(lines: Sequence[str]) -> frozenset[int]:
+    """Positions of the lines that themselves state a failure."""
+    return frozenset(_heads(encode(lines)))
+
+
 def verdicts(lines: Sequence[str]) -> frozenset[int]:
     """Positions of lines that state a result or an end; the last line that says anything is one."""
     data = encode(lines)
@@ -38,7 +43,7 @@ def is_failing(observation: Observation, lines: Sequence[str]) -> bool:
         return True
     if observation.exit_code == 0 and not hides_failure(observation.command):
         return False
-    return bool(_heads(encode(lines))) and nature(observation) == "terminal"
+    return bool(failures(lines)) and nature(observation) == "terminal"
 
 
 def _heads(data: bytes) -> set[int]:

@@ -63,7 +63,7 @@ _ILLS = "(?:errors?|errored|failed|fails?|failing|failures?|exceptions?|problems
 NOTHING = re2.compile(
     rf"(?mi){_ZERO_BEFORE}0 +(?:[a-z]+ +)?{_ILLS}\b"
     rf"|\b(?:no|zero|without(?: any)?) +(?:[a-z]+ +)?(?:errors?|failures?|exceptions?|problems?|conflicts?|crashes|vulnerabilities|issues)\b"
-    rf"|\b{_ILLS}\"?[ \t]*[:=][ \t]*(?:0|none|\(none\)|n/a|false|null|nil|<nil>|no|\[\]|\{{\}}|\"\")(?:$|[ \t\r,;)}}\]])"
+    rf"|\b{_ILLS}\"?[ \t]*[:=][ \t]*(?:0(?:$|[ \t\r,;)}}\]|])|(?:none|\(none\)|n/a|false|null|nil|<nil>|no|\[\]|\{{\}}|\"\")[ \t\r]*(?:$|[,;)}}\]|]))"
     rf"|\b(?:fail|failed|failures?|errors?|cancelled)[ \t]+0(?:$|[ \t\r,;)\]])"
 )
 """Counts of nothing: "0 failed", "no errors", "failures: 0". They are taken out before a text is searched."""
@@ -118,7 +118,7 @@ SECTION = compile_lines(r"^=+ (?:failures|errors) =+$")
 
 RULE = compile_lines(r"^={3,}(?: .* )?={3,}$")
 
-PARAGRAPH = compile_lines(r"^(?:error(?:\[\w+\])?: |panic:|goroutine \d+ \[|fatal error: |thread '.*panicked)")
+PARAGRAPH = compile_lines(r"^(?:error\[\w+\]: |panic:|goroutine \d+ \[|fatal error: |thread '.*panicked)")
 """Heads of blocks that go on to the next blank line."""
 
 CONTINUED = compile_lines(

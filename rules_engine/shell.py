@@ -80,10 +80,8 @@ def _bare(words: Sequence[str]) -> Words:
         at += 1
         while prefix and at < len(words) and _SKIPPED.match(words[at]):
             at += 1
-    if at == len(words):
-        return ()
-    name = words[at].rsplit("/", 1)[-1].lower().removesuffix(".exe")
-    return (name or words[at], *words[at + 1 :])
+    name = words[at].rstrip("/").rsplit("/", 1)[-1].lower().removesuffix(".exe") if at < len(words) else ""
+    return (name, *words[at + 1 :]) if name else ()
 
 
 def _script(words: Words) -> str:

@@ -121,15 +121,17 @@ def _extras(item: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(own, dict):
         raise RuleError(f"{_OWN}: must be an object")
     written = own.get("format", FORMAT)
-    if not isinstance(written, int) or written > FORMAT:
-        raise RuleError(f"{_OWN}.format: {written!r} is newer than this version reads ({FORMAT}); upgrade taco-gateway")
-    for field, value in own.items():
-        wanted = _EXTRAS.get(field, int if field == "format" else None)
-        if wanted is None:
+    if written != FORMAT or isinstance(written, bool):
+        raise RuleError(f"{_OWN}.format: this version reads {FORMAT}, the file has {written!r}; upgrade taco-gateway")
+    extras = {field: value for field, value in own.items() if field != "format"}
+    for field, value in extras.items():
+        if field not in _EXTRAS:
             raise RuleError(f"{_OWN}.{field}: unknown; remove it")
-        if type(value) is not wanted or (field == "version" and value < 1):
-            raise RuleError(f"{_OWN}.{field}: must be {'a number from 1' if field == 'version' else wanted.__name__}")
-    return {field: value for field, value in own.items() if field != "format"}
+        if type(value) is not _EXTRAS[field]:
+            raise RuleError(f"{_OWN}.{field}: must be of type {_EXTRAS[field].__name__}")
+    if extras.get("version", 1) < 1:
+        raise RuleError(f"{_OWN}.version: must be at least 1")
+    return extras
 
 
 def _write(rule: Rule) -> dict[str, object]:
