@@ -83,6 +83,10 @@ class Database:
         with _translated(self._path):
             await self._connection.executemany(sql, rows)
 
+    async def changes(self) -> int:
+        """How many rows this connection has changed since it was opened."""
+        return self._connection.total_changes
+
     @asynccontextmanager
     async def transaction(self, patience: float) -> AsyncIterator[None]:
         """Write inside; all of it stays or, on any exception, none. Others wait for their turn, up to `patience`."""
@@ -110,6 +114,14 @@ class Database:
             yield
         finally:
             self._lock.release()
+
+    async def truncate_log(self, patience: float) -> None:
+        """Move all that is committed into the file and leave nothing in the log."""
+        until = _now() + patience
+        while (await self.rows("PRAGMA wal_checkpoint(TRUNCATE)", patience=patience))[0][0]:
+            if _now() > until:
+                raise StoreBusy(f"{self._path}: somebody reads the log; try again")
+            await asyncio.sleep(0.01)
 
     def _check_present(self) -> None:
         # SQLite goes on writing to a file that was deleted, and all of it is lost with the process.

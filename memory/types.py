@@ -90,3 +90,97 @@ class ExchangeRecord:
     """How many observations stayed raw, by reason."""
     rewrites: tuple[RewriteRecord, ...] = ()
     signals: tuple[SignalRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangeRow:
+    """One exchange as the archive gives it back; its messages are asked for by `tip` or `reply`."""
+
+    id: str
+    session: str
+    parent_session: str | None
+    tenant: str
+    started: float
+    first_byte: float | None
+    ended: float
+    method: str
+    path: str
+    shape: str | None
+    upstream: str
+    model: str | None
+    stream: bool
+    retry: bool
+    status: int | None
+    outcome: Outcome
+    error: str | None
+    tip: str | None
+    head: str | None
+    """Digest of the request body without its messages."""
+    reply: str | None
+    """Hash of the reply; its chain ends with it."""
+    reported: Mapping[str, object] | None
+    accounts: Mapping[str, object]
+    kept: Mapping[str, int]
+    rewrites: tuple[str, ...]
+    """Their ids."""
+    signals: tuple[SignalRecord, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewriteTexts:
+    """What a rewrite was about, redacted."""
+
+    command: str
+    before: str
+    after: str
+    omissions: tuple[tuple[str, str], ...]
+    """(recall id, omitted text)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewriteRow:
+    """One link in the chain of the audit."""
+
+    id: str
+    exchange: str
+    session: str
+    tenant: str
+    time: float
+    key: str
+    tool: str
+    rules: tuple[tuple[str, int], ...]
+    tokens_before: int
+    tokens_after: int
+    digest: str
+    """Of this row and all before it."""
+    texts: RewriteTexts | None = None
+    """`None` in a list, and where they were forgotten."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Sums over exchanges."""
+
+    requests: int
+    sessions: int
+    retries: int
+    rewrites: int
+    outcomes: Mapping[str, int]
+    kept: Mapping[str, int]
+    signals: Mapping[str, int]
+    accounts: Mapping[str, object]
+    """In the form of the accounts of one exchange: every number is the sum of all that were known."""
+    models: Mapping[str, Mapping[str, object]]
+    """For each model ``requests`` and its ``accounts``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What `verify` found."""
+
+    messages: int
+    """Messages whose content is there and was checked."""
+    rewrites: int
+    head: str
+    """Digest of the last row of the audit: written down elsewhere, it proves that no row was cut off the end."""
+    problems: tuple[str, ...]

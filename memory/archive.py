@@ -1,0 +1,145 @@
+"""The archive: every exchange, each message once, each rewrite in the chain of the audit."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Self
+
+from memory import audit
+from memory.db import Database
+from memory.forgetting import forget
+from memory.migrations import migrate
+from memory.reading import Reader, row_of
+from memory.rows import Prepared, prepare, strip
+from memory.types import ExchangeRecord, Report
+from memory.verifying import verify
+
+FILE = "archive.sqlite"
+
+PATIENCE = 5.0
+"""Seconds that a batch waits for another process that writes."""
+
+# What was forgotten must not stand in free pages.
+_PRAGMAS = ("secure_delete=ON",)
+
+
+class Archive(Reader):
+    """One folder's archive. One connection writes, another reads; several processes may have it open."""
+
+    def __init__(self, writer: Database, database: Database, executor: Executor | None) -> None:
+        super().__init__(database)
+        self._writer = writer
+        self._executor = executor
+
+    @classmethod
+    async def open(cls, folder: Path, executor: Executor | None = None) -> Self:
+        """Open the archive, or make it. Redaction and compression run in `executor`, by default in a thread."""
+        path = folder / FILE
+        writer = await Database.open(path, pragmas=_PRAGMAS)
+        try:
+            await migrate(writer)
+            return cls(writer, await Database.open_reader(path), executor)
+        except BaseException:
+            await writer.aclose()
+            raise
+
+    async def append(self, records: Sequence[ExchangeRecord]) -> None:
+        """Store all of them or, on `StoreError`, none. An exchange that is stored already is left as it is."""
+        fresh = list({record.id: record for record in reversed(records)}.values())[::-1]
+        known = await self.known([message.hash for record in fresh for message in record.messages])
+        stripped = [strip(record, known) for record in fresh]
+        prepared = await asyncio.get_running_loop().run_in_executor(self._executor, prepare, stripped)
+        async with self._writer.transaction(PATIENCE):
+            ids = json.dumps([record.id for record in fresh])
+            stored = await self._writer.rows(
+                "SELECT id FROM exchanges WHERE id IN (SELECT value FROM json_each(?))", (ids,)
+            )
+            await self._write([item for item in prepared if (item.record.id,) not in stored])
+
+    async def _write(self, batch: Sequence[Prepared]) -> None:
+        contents = [content for item in batch for content in item.contents]
+        blobs = [(c.digest, k, *blob) for c in contents for k, blob in enumerate(c.blobs)]
+        run = self._writer.run_many
+        await run(_CONTENT, [(content.digest, content.data) for content in contents])
+        await run(_BLOB, [(digest, data) for _, _, _, digest, data in blobs])
+        await run(_INSERT, [(content, place, k, digest) for content, k, place, digest, _ in blobs])
+        await run(_MESSAGE, [row for item in batch for row in item.messages])
+        await run(_USE, [(item.record.session, json.dumps([row[0] for row in item.messages])) for item in batch])
+        await run(_EXCHANGE, [_exchange(item) for item in batch])
+        await run(_SIGNAL, [row for item in batch for row in _signals(item.record)])
+        await self._link(batch)
+
+    async def _link(self, batch: Sequence[Prepared]) -> None:
+        last = await self._writer.rows("SELECT seq, digest FROM rewrites ORDER BY seq DESC LIMIT 1")
+        seq, digest = last[0] if last else (0, audit.GENESIS)
+        rows, texts = [], []
+        for item in batch:
+            for facts, parts in item.rewrites:
+                seq, digest = seq + 1, audit.link(digest, facts)
+                rows.append((seq, facts, digest))
+                tenant = item.record.tenant
+                texts += [(seq, k, tenant, text.recall, text.salt, text.data) for k, text in enumerate(parts)]
+        await self._writer.run_many("INSERT INTO rewrites (seq, facts, digest) VALUES (?, ?, ?)", rows)
+        await self._writer.run_many("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?)", texts)
+
+    async def verify(self) -> Report:
+        """Check every content against its digest, every message against its parent, every rewrite against the chain."""
+        return await verify(self, self._database)
+
+    async def export_rewrites(self) -> AsyncIterator[dict[str, Any]]:
+        """All rewrites with their texts, in the order of the chain, as plain data."""
+        async for page in self.pages():
+            for seq, facts, digest in page:
+                yield asdict(row_of(seq, facts, digest, await self.texts(seq)))
+
+    async def forget(self, session: str) -> int:
+        """Empty what was said in a session, but for messages that another session shares; how many rows were emptied.
+
+        Numbers and the chain of the audit stay. `StoreBusy` means that it is gone from the file, but not yet from its
+        log: call again.
+        """
+        async with self._writer.transaction(PATIENCE):
+            emptied = await forget(self._writer, session)
+        await self._writer.truncate_log(PATIENCE)
+        return emptied
+
+    async def aclose(self) -> None:
+        """Wait for the batch under way and close the file."""
+        await self._database.aclose()
+        await self._writer.aclose()
+
+
+_CONTENT = "INSERT INTO contents VALUES (?, ?) ON CONFLICT DO NOTHING"
+_BLOB = "INSERT INTO blobs VALUES (?, ?) ON CONFLICT DO NOTHING"
+_INSERT = "INSERT INTO inserts (content, place, ordinal, blob) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_MESSAGE = """INSERT INTO messages VALUES (?, ?, ?, ?, ?) ON CONFLICT (hash)
+  DO UPDATE SET content = excluded.content, exact = excluded.exact WHERE content IS NULL AND excluded.content IS NOT NULL"""
+_USE = "INSERT INTO uses (session, hash) SELECT ?, value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING"
+_EXCHANGE = f"INSERT INTO exchanges VALUES ({', '.join('?' * 24)})"
+_SIGNAL = "INSERT INTO signals VALUES (?, ?, ?, ?, ?, ?)"
+
+
+def _exchange(item: Prepared) -> tuple[object, ...]:
+    r = item.record
+    reply = r.reply.hash if r.reply else None
+    reported = None if r.reported is None else json.dumps(dict(r.reported))
+    row = (
+        *(r.id, r.session, r.parent_session, r.tenant, r.started, r.first_byte, r.ended, r.method, r.path, r.shape),
+        *(r.upstream, r.model, r.stream, r.retry, r.status, r.outcome, r.error, r.tip, item.head, reply, reported),
+        *(json.dumps(dict(r.accounts)), json.dumps(dict(r.kept)), len(r.rewrites)),
+    )
+    return _plain(row)
+
+
+def _signals(record: ExchangeRecord) -> list[tuple[object, ...]]:
+    return [_plain((record.id, s.name, s.key, json.dumps(s.rules), s.evidence, s.weight)) for s in record.signals]
+
+
+def _plain(row: tuple[object, ...]) -> tuple[object, ...]:
+    # SQLite takes no lone surrogates; one strange name must not keep a whole batch out.
+    return tuple(v.encode("utf-8", "backslashreplace").decode() if isinstance(v, str) else v for v in row)

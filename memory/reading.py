@@ -1,0 +1,186 @@
+"""What can be asked of the archive: one exchange, a chain of messages, sums, rewrites."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from memory.db import Database, Row
+from memory.rows import unpack
+from memory.types import ExchangeRow, Message, RewriteRow, RewriteTexts, SignalRecord, Totals
+
+PATIENCE = 2.0
+
+PAGE = 200
+
+_STEP = re.compile(r'\.(?:"((?:[^"\\]|\\.)*)"|([^."\[]+))')
+
+_CHAIN = """WITH RECURSIVE up (hash, depth) AS (
+    SELECT ?, 0 UNION ALL
+    SELECT parent, depth + 1 FROM up JOIN messages USING (hash) WHERE parent IS NOT NULL AND depth < 100000)
+  SELECT hash, parent, role, content FROM up JOIN messages USING (hash) ORDER BY depth DESC"""
+
+_REWRITE = "SELECT seq, facts, digest FROM rewrites"
+
+
+class Reader:
+    """Answers from a connection of its own, beside whatever is being written."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def known(self, hashes: Sequence[str]) -> frozenset[str]:
+        """Those messages whose content is stored."""
+        sql = "SELECT hash FROM messages WHERE content IS NOT NULL AND hash IN (SELECT value FROM json_each(?))"
+        return frozenset(hash_ for (hash_,) in await self._rows(sql, json.dumps(hashes)))
+
+    async def content(self, digest: str) -> bytes | None:
+        """A content by its digest, blobs put back; `None` if it was forgotten."""
+        rows = await self._rows("SELECT data FROM contents WHERE digest = ?", digest)
+        if not rows:
+            return None
+        sql = "SELECT place, data FROM inserts JOIN blobs ON digest = blob WHERE content = ? ORDER BY ordinal"
+        return unpack(rows[0][0], await self._rows(sql, digest))
+
+    async def chain(self, tip: str) -> tuple[Message, ...]:
+        """The history that ends with this message. A message that was forgotten has no content."""
+        out = []
+        for hash_, parent, role, digest in await self._rows(_CHAIN, tip):
+            content = await self.content(digest) if digest else None
+            out.append(Message(hash=hash_, parent=parent, role=role, content=content or b""))
+        return tuple(out)
+
+    async def exchange(self, id_: str) -> ExchangeRow | None:
+        """One exchange by its id."""
+        rows = await self._rows("SELECT * FROM exchanges WHERE id = ?", id_)
+        if not rows:
+            return None
+        *plain, stream, retry, status, outcome, error, tip, head, reply, reported, accounts, kept, _ = rows[0]
+        names = list(ExchangeRow.__dataclass_fields__)
+        rewrites = await self._rows("SELECT seq FROM rewrites WHERE exchange = ? ORDER BY seq", id_)
+        return ExchangeRow(
+            **dict(zip(names, plain, strict=False)),
+            stream=bool(stream),
+            retry=bool(retry),
+            status=status,
+            outcome=outcome,
+            error=error,
+            tip=tip,
+            head=head,
+            reply=reply,
+            reported=None if reported is None else json.loads(reported),
+            accounts=json.loads(accounts),
+            kept=json.loads(kept),
+            rewrites=tuple(str(seq) for (seq,) in rewrites),
+            signals=await self._signals(id_),
+        )
+
+    async def _signals(self, exchange: str) -> tuple[SignalRecord, ...]:
+        sql = "SELECT name, key, rules, evidence, weight FROM signals WHERE exchange = ? ORDER BY rowid"
+        return tuple(
+            SignalRecord(name=name, key=key, rules=_rules(json.loads(rules)), evidence=evidence, weight=weight)
+            for name, key, rules, evidence, weight in await self._rows(sql, exchange)
+        )
+
+    async def totals(self, since: float | None = None) -> Totals:
+        """Sums over all exchanges, or over those that ended at `since` or later."""
+        at = float("-inf") if since is None else since
+        counts = (
+            "SELECT count(*), count(DISTINCT session), total(retry), total(rewritten) FROM exchanges WHERE ended >= ?"
+        )
+        ((requests, sessions, retries, rewrites),) = await self._rows(counts, at)
+        models: dict[str, dict[str, Any]] = {}
+        for model, count in await self._rows(
+            "SELECT coalesce(model, ''), count(*) FROM exchanges WHERE ended >= ? GROUP BY 1", at
+        ):
+            models[model] = {"requests": count, "accounts": {}}
+        sums = """SELECT coalesce(model, ''), fullkey, sum(atom) FROM exchanges, json_tree(accounts)
+          WHERE ended >= ? AND json_tree.type IN ('integer', 'real') GROUP BY 1, 2"""
+        accounts: dict[str, Any] = {}
+        for model, path, value in await self._rows(sums, at):
+            add(accounts, path, value)
+            add(models[model]["accounts"], path, value)
+        kept = "SELECT key, sum(value) FROM exchanges, json_each(kept) WHERE ended >= ? GROUP BY 1"
+        signals = "SELECT name, count(*) FROM signals JOIN exchanges ON id = exchange WHERE ended >= ? GROUP BY 1"
+        return Totals(
+            requests=requests,
+            sessions=sessions,
+            retries=int(retries),
+            rewrites=int(rewrites),
+            outcomes=dict(await self._rows("SELECT outcome, count(*) FROM exchanges WHERE ended >= ? GROUP BY 1", at)),
+            kept=dict(await self._rows(kept, at)),
+            signals=dict(await self._rows(signals, at)),
+            accounts=accounts,
+            models=models,
+        )
+
+    async def rewrites(self, limit: int, session: str | None = None) -> list[RewriteRow]:
+        """The newest rewrites, newest first, without their texts."""
+        where, values = ("", ()) if session is None else (" WHERE session = ?", (session,))
+        return [
+            row_of(*row) for row in await self._rows(f"{_REWRITE}{where} ORDER BY seq DESC LIMIT ?", *values, limit)
+        ]
+
+    async def rewrite(self, id_: str) -> RewriteRow | None:
+        """One rewrite with its texts."""
+        rows = await self._rows(f"{_REWRITE} WHERE seq = ?", id_)
+        if not rows:
+            return None
+        ((seq, facts, digest),) = rows
+        return row_of(seq, facts, digest, await self.texts(seq))
+
+    async def texts(self, seq: int) -> list[Row]:
+        """(recall id, salt, text) of a rewrite, in order."""
+        return await self._rows("SELECT recall, salt, data FROM texts WHERE rewrite = ? ORDER BY ordinal", seq)
+
+    async def pages(self) -> AsyncIterator[list[Row]]:
+        """All rows of the audit, from the first, some at a time."""
+        seq = 0
+        while rows := await self._rows(f"{_REWRITE} WHERE seq > ? ORDER BY seq LIMIT {PAGE}", seq):
+            yield rows
+            seq = rows[-1][0]
+
+    async def omitted(self, tenant: str, recall: str) -> str | None:
+        """What a mark hides; `None` where nobody knows, or where one id stands for different texts."""
+        sql = "SELECT data FROM texts WHERE recall = ? AND tenant = ? AND data IS NOT NULL"
+        found = {_text(data) for (data,) in await self._rows(sql, recall, tenant)}
+        return found.pop() if len(found) == 1 else None
+
+    async def _rows(self, sql: str, *values: object) -> list[Row]:
+        return await self._database.rows(sql, values, patience=PATIENCE)
+
+
+def add(sums: dict[str, Any], path: str, value: float) -> None:
+    """Add a number to nested sums, at a path as SQLite writes it. Members of lists are no sums."""
+    if "[" in path:
+        return
+    *names, last = [json.loads(f'"{quoted}"') if quoted else plain for quoted, plain in _STEP.findall(path)]
+    for name in names:
+        sums = sums.setdefault(name, {})
+    sums[last] = sums.get(last, 0) + value
+
+
+def row_of(seq: int, facts: str, digest: str, texts: Sequence[Row] = ()) -> RewriteRow:
+    """A link of the chain, as it is shown."""
+    fields = json.loads(facts)
+    del fields["texts"]
+    rules = _rules(fields.pop("rules"))
+    return RewriteRow(id=str(seq), digest=digest, rules=rules, texts=_texts(texts), **fields)
+
+
+def _texts(rows: Sequence[Row]) -> RewriteTexts | None:
+    if not rows or rows[0][2] is None:
+        return None
+    command, before, after, *omitted = [(recall, _text(data)) for recall, _, data in rows]
+    return RewriteTexts(command=command[1], before=before[1], after=after[1], omissions=tuple(omitted))
+
+
+def _text(data: bytes) -> str:
+    return zlib.decompress(data).decode("utf-8", "surrogatepass")
+
+
+def _rules(rules: Sequence[Sequence[Any]]) -> tuple[tuple[str, int], ...]:
+    return tuple((id_, version) for id_, version in rules)

@@ -1,0 +1,223 @@
+"""Secrets out, before anything is written: each is replaced by ``[redacted:KIND]``, and JSON stays JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from memory.patterns import NAME, PATTERNS, TRIGGER, Form, Pattern
+from memory.types import ExchangeRecord, Message, RewriteRecord, SignalRecord
+
+# What stands in the place of a value: a reference to one, a type, a blank to fill in, or what was redacted before.
+_REFERENCE = re.compile(
+    rb"\[redacted:|[${<%]|\*+$|\.{3}|[x.*_-]+$|(?:your|example|placeholder|os\.|process\.|env\.|self\.|config\.|settings\.)"
+    rb"|(?:none|null|nil|true|false|undefined|required|optional|string|str|text|bytes|int|number|bool|boolean|object|any)\??$",
+    re.IGNORECASE,
+)
+_CODE = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*[!?:]?$")
+_STRONG = re.compile(rb"passw|passphrase|passcode|pwd|secret|key|(?:^|[_.-])pass(?:[_-]?\d+)?$", re.IGNORECASE)
+_PASSWORD = re.compile(rb"passw|passcode|pwd", re.IGNORECASE)
+_NAMED = re.compile(rb"[\w.-]*" + NAME + rb"$", re.IGNORECASE)
+
+# A string of JSON and, where it is a member's name, its colon.
+_STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"(\s*:\s*)?', re.DOTALL)
+
+FRAGMENT = 12
+"""Characters from which a line of a secret is recognised where it stands by itself."""
+
+
+def redact(text: str) -> str:
+    """The text without the secrets in it. ``redact(redact(text)) == redact(text)``."""
+    data = text.encode("utf-8", "surrogatepass")
+    swept = _sweep(data)
+    return text if swept is data else swept.decode("utf-8", "surrogatepass")
+
+
+def redact_json(data: bytes) -> bytes:
+    """The same JSON with the secrets gone from its strings; all else, and what is not JSON, stays byte for byte."""
+    if not data:
+        return data
+    try:
+        json.loads(data)
+    except ValueError:
+        return _sweep(data)
+    return _sweep_strings(data)
+
+
+def redact_together(texts: Sequence[str]) -> list[str]:
+    """Redact texts that are made of the first: a secret that is torn in a later one is recognised by its lines."""
+    found: list[bytes] = []
+    first = texts[0].encode("utf-8", "surrogatepass")
+    out = [_sweep(first, found)]
+    pieces = sorted({piece for secret in found for piece in _lines(secret)}, key=len, reverse=True)
+    for text in texts[1:]:
+        data = text.encode("utf-8", "surrogatepass")
+        for piece in pieces:
+            data = data.replace(piece, b"[redacted:fragment]")
+        out.append(_sweep(data))
+    return [data.decode("utf-8", "surrogatepass") for data in out]
+
+
+def redact_record(record: ExchangeRecord) -> ExchangeRecord:
+    """The record as it may be written."""
+    reported = None if record.reported is None else json.loads(redact_json(json.dumps(dict(record.reported)).encode()))
+    return replace(
+        record,
+        path=redact(record.path),
+        error=None if record.error is None else redact(record.error),
+        messages=tuple(map(_redact_message, record.messages)),
+        head=redact_json(record.head),
+        reply=None if record.reply is None else _redact_message(record.reply),
+        reported=reported,
+        rewrites=tuple(map(_redact_rewrite, record.rewrites)),
+        signals=tuple(map(_redact_signal, record.signals)),
+    )
+
+
+def _redact_message(message: Message) -> Message:
+    return replace(message, content=redact_json(message.content))
+
+
+def _redact_rewrite(rewrite: RewriteRecord) -> RewriteRecord:
+    ids = [recall for recall, _ in rewrite.omissions]
+    texts = [rewrite.before, rewrite.after, rewrite.command, *(text for _, text in rewrite.omissions)]
+    before, after, command, *omitted = redact_together(texts)
+    return replace(
+        rewrite, before=before, after=after, command=command, omissions=tuple(zip(ids, omitted, strict=True))
+    )
+
+
+def _redact_signal(signal: SignalRecord) -> SignalRecord:
+    return replace(signal, evidence=redact(signal.evidence))
+
+
+def _lines(secret: bytes) -> Iterator[bytes]:
+    for line in secret.replace(b"\\n", b"\n").split(b"\n"):
+        if len(piece := line.strip()) >= FRAGMENT:
+            yield piece
+
+
+def _sweep(data: bytes, found: list[bytes] | None = None) -> bytes:
+    if TRIGGER.search(data) is None:
+        return data
+    for pattern in PATTERNS:
+        data = _replace(pattern, data, found)
+    return data
+
+
+def _replace(pattern: Pattern, data: bytes, found: list[bytes] | None) -> bytes:
+    out, at = [], 0
+    for match in pattern.regex.finditer(data):
+        fields = {key.decode(): value for key, value in match.groupdict().items()}
+        if not _JUDGES[pattern.form](fields):
+            continue
+        start, end = match.span(pattern.regex.groupindex[b"secret"])
+        out += [data[at:start], b"[redacted:%s]" % (pattern.kind.encode() or _kind(fields["name"]))]
+        at = end
+        if found is not None:
+            found.append(data[start:end])
+    return b"".join((*out, data[at:])) if out else data
+
+
+def _kind(name: bytes) -> bytes:
+    lower = name.lower()
+    return next((kind for kind in (b"password", b"token", b"key", b"secret") if kind[:4] in lower), b"secret")
+
+
+def _sweep_strings(data: bytes) -> bytes:
+    out, at = [], 0
+    name, behind = b"", -1
+    for match in _STRING.finditer(data):
+        raw = match[1]
+        is_value = match.start() == behind
+        swept = _sweep_string(raw, name if is_value else b"")
+        if swept is not raw:
+            out += [data[at : match.start(1)], swept]
+            at = match.end(1)
+        if match[2] is not None:
+            name, behind = raw, match.end()
+    return b"".join((*out, data[at:])) if out else data
+
+
+def _sweep_string(raw: bytes, name: bytes) -> bytes:
+    named = _NAMED.match(name) is not None
+    if not named and b"\\" not in raw and TRIGGER.search(raw) is None:
+        return raw
+    value = json.loads(b'"' + raw + b'"', strict=False).encode("utf-8", "surrogatepass")
+    if named and _is_quoted({"name": name, "secret": value}):
+        return b"[redacted:%s]" % _kind(name)
+    nested = value.lstrip()[:1] in (b"{", b"[", b'"')
+    swept = redact_json(value) if nested else _sweep(value)
+    return raw if swept == value else _quote(swept, ascii_only=raw.isascii())
+
+
+def _quote(value: bytes, *, ascii_only: bool) -> bytes:
+    text = value.decode("utf-8", "surrogatepass")
+    quoted = json.dumps(text, ensure_ascii=ascii_only)
+    try:
+        return quoted.encode()[1:-1]
+    except UnicodeEncodeError:
+        return json.dumps(text).encode()[1:-1]
+
+
+def _is_value(fields: dict[str, Any]) -> bool:
+    return not _REFERENCE.match(fields["secret"])
+
+
+def _is_random(fields: dict[str, Any]) -> bool:
+    value = fields["secret"]
+    mixed = any(48 <= c <= 57 for c in value) and any(c > 57 for c in value)
+    return _is_value(fields) and len(value) >= 8 and mixed
+
+
+def _is_env(fields: dict[str, Any]) -> bool:
+    value = fields["secret"]
+    if not _is_value(fields) or b"(" in value:
+        return False
+    return len(value) >= 4 if _STRONG.search(fields["name"]) else len(value) >= 8
+
+
+def _is_quoted(fields: dict[str, Any]) -> bool:
+    name, value = fields["name"], fields["secret"]
+    if not _is_value(fields) or any(c <= 32 for c in value) or _is_name(value):
+        return False
+    if _STRONG.search(name):
+        return len(value) >= 4
+    return len(value) >= 12 and _is_random(fields)
+
+
+def _is_bare(fields: dict[str, Any]) -> bool:
+    name, sep, value, behind = (fields[key] for key in ("name", "sep", "secret", "next"))
+    if not _is_value(fields) or behind in (b"(", b"[", b"{", b")", b",") or len(value) < 4:
+        return False
+    if not _STRONG.search(name):
+        return len(value) >= 16 and _is_random(fields)
+    if value.isdigit():
+        return bool(_PASSWORD.search(name))
+    # A name by itself is code or prose, but for the form that shells, links and drivers use.
+    return not _CODE.match(value) or _has_digit(value) or (sep == b"=" and len(value) >= 6 and not _is_name(value))
+
+
+def _is_name(value: bytes) -> bool:
+    return _NAMED.match(value) is not None and not any(48 <= c <= 57 for c in value)
+
+
+def _has_digit(value: bytes) -> bool:
+    return b"." not in value and any(48 <= c <= 57 for c in value)
+
+
+def _is_sure(fields: dict[str, Any]) -> bool:
+    return True
+
+
+_JUDGES: dict[Form, Callable[[dict[str, Any]], bool]] = {
+    "sure": _is_sure,
+    "value": _is_value,
+    "random": _is_random,
+    "env": _is_env,
+    "quoted": _is_quoted,
+    "bare": _is_bare,
+}
