@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from gateway.config import secret
 from gateway.inbound import key_of
-from rules_engine.taco import as_taco
+from rules_engine.taco import dump
 
 if TYPE_CHECKING:
     from gateway.app import Gateway
@@ -74,7 +74,7 @@ async def rewrite(request: Request) -> Response:
 
 async def rules(request: Request) -> Response:
     """The rules in use, in TACO's JSON."""
-    return JSONResponse([as_taco(rule) for rule in _gateway(request).ruleset.rules])
+    return Response(dump(_gateway(request).ruleset.rules), media_type="application/json")
 
 
 def _unknown(what: str) -> Response:

@@ -107,9 +107,7 @@ class Ledger:
         saved = 0
         for one in shown:
             name.update(one.digest.encode())
-            raw_name, new_name = bytes.fromhex(one.item.digest), bytes.fromhex(one.digest)
-            text, observation = one.text, one.item.observation
-            saved += self._of(raw_name, lambda o=observation: o.text) - self._of(new_name, lambda t=text: t)
+            saved += self._text(one.item.digest, one.item.observation.text) - self._text(one.digest, one.text)
         applied = tuple(a for one in shown if one.form for a in one.form.applied)
         return Counted(
             raw=canonical_digest,
@@ -119,6 +117,9 @@ class Ledger:
             applied=applied,
             novel=novel,
         )
+
+    def _text(self, digest: str, text: str) -> int:
+        return self._of(bytes.fromhex(digest), lambda: text)
 
     def _of(self, name: bytes, text: Callable[[], str]) -> int:
         known = self._counts.get(name)
