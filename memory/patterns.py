@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import re2
 
-Form = Literal["sure", "value", "random", "env", "quoted", "bare"]
+Form = Literal["sure", "value", "random", "env", "quoted", "bare", "option"]
 """What must be true of a find, beside its pattern: see `memory.redaction`."""
 
 
@@ -57,7 +57,7 @@ _VENDORS = (
 )
 
 NAME = (
-    rb"(?:pass(?:word|wd|phrase|code)?|pwd|secrets?|token|credentials?|auth|apikey|(?:api|access|secret|private|account"
+    rb"(?:pass(?:word|wd|phrase|code)|[_-]pass|pwd|secrets?|token|credentials?|auth|apikey|(?:api|access|secret|private|account"
     rb"|shared|encryption|signing|master|auth|service|deploy|storage|shared[_-]?access)[_. -]?key(?:[_-]?base)?)(?:[_-]?[0-9]{1,3})?"
 )
 """How a name ends whose value is a secret."""
@@ -97,17 +97,17 @@ PATTERNS = (
     ),
     _find("authorization", "random", rb"(?i)\b(?:bearer|basic)\s+(?P<secret>[A-Za-z0-9._~+/=-]{12,})"),
     _find("cookie", "sure", rb"(?im)^[<>*\s]*(?:set-)?cookie: (?P<secret>[^\s=;]+=[^\n]+)"),
-    _find("url-password", "value", rb"://[^\s/:@\"'<>`]*:(?P<secret>[^\s/@\"'<>`]+)@"),
+    _find("url-password", "value", rb"://[^\s/:@\"'<>`\[]*:(?P<secret>[^\s/@\"'<>`]+)@"),
     _find("url-password", "sure", rb"://(?P<secret>[A-Za-z0-9_-]{30,})@"),
     _find("password", "value", rb"(?i)\bcurl\b[^\n|;]*\s(?:-u|--user)[ =]?[\"']?[^\s:\"']+:(?P<secret>[^\s\"']+)"),
-    _find("password", "value", rb"(?i)\blogin\s+\S+\s+password\s+(?P<secret>\S+)"),
+    _find("password", "value", rb"(?i)\bmachine\s+\S+\s+login\s+\S+\s+password\s+(?P<secret>\S+)"),
     _find("password", "value", rb"\bsshpass\s+-p\s*[\"']?(?P<secret>[^\s\"']+)"),
     _find("password", "value", rb"\b(?:mysql\w*|mariadb)\s[^\n|;]*\s-p(?P<secret>[^\s\"'-][^\s\"']*)"),
     _find("", "env", rb"(?:\b|\\[nrt])(?P<name>[A-Z0-9_]*" + NAME.upper() + rb")=(?P<secret>[^\s\"'`\\]+)"),
     _find("", "quoted", rb"(?i)" + _NAMED + rb"\\?[\"'`]?\]?\s*(?:=>|:=|[:=])\s*[bfru]{0,2}" + _QUOTED),
     _find("", "random", rb"(?i)" + _NAMED + rb"\\?[\"']\s*,\s*" + _QUOTED),
     _find("", "bare", rb"(?i)" + _NAMED + rb"(?P<sep>[ \t]*[:=][ \t]*)(?P<secret>" + _WORD + rb")(?P<next>.?)"),
-    _find("", "value", rb"(?i)\s--?" + _NAMED + rb"[ =](?P<secret>" + _WORD + rb")"),
+    _find("", "option", rb"(?i)\s--?" + _NAMED + rb"[ =](?P<secret>" + _WORD + rb")"),
     _find("", "random", rb"(?i)\b(?P<name>" + NAME + rb") is:?\s+[\"'`]?(?P<secret>" + _WORD + rb")"),
     _find("", "quoted", rb"(?i)<" + _NAMED + rb">(?P<secret>[^<\s]+)</"),
 )

@@ -13,12 +13,14 @@ from memory.types import ExchangeRecord, Message, RewriteRecord, SignalRecord
 
 # What stands in the place of a value: a reference to one, a type, a blank to fill in, or what was redacted before.
 _REFERENCE = re.compile(
-    rb"\[redacted:|[${<%]|\*+$|\.{3}|[x.*_-]+$|(?:your|example|placeholder|os\.|process\.|env\.|self\.|config\.|settings\.)"
-    rb"|(?:none|null|nil|true|false|undefined|required|optional|string|str|text|bytes|int|number|bool|boolean|object|any)\??$",
+    rb"[\[${<%]|\*+$|\.{3}|[x.*_-]+$|(?:your|example|placeholder|os\.|process\.|env\.|self\.|config\.|settings\.)"
+    rb"|(?:none|null|nil|true|false|undefined|required|optional|string|str|text|bytes|int|number|bool|boolean|object|any|u?int\d+\w*|[iuf]\d+)\??$",
     re.IGNORECASE,
 )
+_DIGIT = re.compile(rb"\d")
+_SPECIAL = re.compile(rb"[!@#$%^&*+=~?]|-.*-.*-")
 _CODE = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*[!?:]?$")
-_STRONG = re.compile(rb"passw|passphrase|passcode|pwd|secret|key|(?:^|[_.-])pass(?:[_-]?\d+)?$", re.IGNORECASE)
+_STRONG = re.compile(rb"passw|passphrase|passcode|pwd|secret|key|[_-]pass(?:[_-]?\d+)?$", re.IGNORECASE)
 _PASSWORD = re.compile(rb"passw|passcode|pwd", re.IGNORECASE)
 _NAMED = re.compile(rb"[\w.-]*" + NAME + rb"$", re.IGNORECASE)
 
@@ -169,8 +171,9 @@ def _is_value(fields: dict[str, Any]) -> bool:
 
 def _is_random(fields: dict[str, Any]) -> bool:
     value = fields["secret"]
-    mixed = any(48 <= c <= 57 for c in value) and any(c > 57 for c in value)
-    return _is_value(fields) and len(value) >= 8 and mixed
+    if not _is_value(fields) or value[:1] in (b"/", b".") or len(value) < 8:
+        return False
+    return _DIGIT.search(value) is not None and not value.isdigit()
 
 
 def _is_env(fields: dict[str, Any]) -> bool:
@@ -190,23 +193,37 @@ def _is_quoted(fields: dict[str, Any]) -> bool:
 
 
 def _is_bare(fields: dict[str, Any]) -> bool:
-    name, sep, value, behind = (fields[key] for key in ("name", "sep", "secret", "next"))
+    name, value, behind = fields["name"], fields["secret"], fields["next"]
     if not _is_value(fields) or behind in (b"(", b"[", b"{", b")", b",") or len(value) < 4:
         return False
     if not _STRONG.search(name):
         return len(value) >= 16 and _is_random(fields)
     if value.isdigit():
-        return bool(_PASSWORD.search(name))
-    # A name by itself is code or prose, but for the form that shells, links and drivers use.
-    return not _CODE.match(value) or _has_digit(value) or (sep == b"=" and len(value) >= 6 and not _is_name(value))
+        return _PASSWORD.search(name) is not None
+    # A word by itself is code or prose, but for the form that shells, links and drivers use.
+    return _is_telling(value) or (
+        fields["sep"] == b"=" and len(value) >= 6 and not _is_name(value) and b"." not in value
+    )
+
+
+def _is_option(fields: dict[str, Any]) -> bool:
+    value = fields["secret"]
+    if not _is_value(fields) or value[:1] in (b"-", b"/", b"."):
+        return False
+    if not _STRONG.search(fields["name"]):
+        return _is_random(fields)
+    return len(value) >= 4 and (_is_telling(value) or len(value) >= 10)
 
 
 def _is_name(value: bytes) -> bool:
-    return _NAMED.match(value) is not None and not any(48 <= c <= 57 for c in value)
+    return _NAMED.match(value) is not None and not _DIGIT.search(value)
 
 
-def _has_digit(value: bytes) -> bool:
-    return b"." not in value and any(48 <= c <= 57 for c in value)
+def _is_telling(value: bytes) -> bool:
+    """Neither a word nor a name, a member or a path of code."""
+    if _SPECIAL.search(value):
+        return True
+    return _DIGIT.search(value) is not None and not (_CODE.match(value) and b"." in value)
 
 
 def _is_sure(fields: dict[str, Any]) -> bool:
@@ -220,4 +237,5 @@ _JUDGES: dict[Form, Callable[[dict[str, Any]], bool]] = {
     "env": _is_env,
     "quoted": _is_quoted,
     "bare": _is_bare,
+    "option": _is_option,
 }
