@@ -23,8 +23,8 @@ def show(line: str) -> str:
         shown = step[0]
         if shown in ("\r", "\b"):
             at = 0 if shown == "\r" else max(at - 1, 0)
-        elif step["final"] == "K" and step["params"] in ("", "0", "2"):
-            cells[0 if step["params"] == "2" else at :] = []
+        elif step["final"] == "K" and step["params"] in ("", "0"):
+            cells[at:] = []
         elif not step["code"] or not _is_silent(step):
             cells.extend(" " * (at - len(cells)))
             cells[at : at + len(shown)] = shown

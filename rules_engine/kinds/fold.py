@@ -21,6 +21,7 @@ Words = Sequence[str]
 
 _FEWEST = 6
 _ABOVE = 12
+_LARGEST = 500_000
 _WIDEST = 1000
 _WORD = re.compile(r"\S+")
 _OPEN, _CLOSE = ' lines of the form "', '", each given by its values:]'
@@ -29,13 +30,16 @@ _HEAD = re.compile(rf"\[(\d+){_OPEN}(.*){re.escape(_CLOSE)}")
 
 def encode(text: str, observation: Observation) -> Encoded | None:
     """Fold runs of lines that differ in whole words; failures, results and all but terminal output stay as they are."""
+    if len(text) > _LARGEST:
+        return None
     lines = text.split("\n")
     words = [line.split() if len(line) <= _WIDEST else [] for line in lines]
     runs = list(_runs(words, lines))
     if not runs or _CLOSE in text or nature(observation) != "terminal":
         return None
     offsets = starts(lines)
-    parts = [part for run in runs for part in _without(run, _stays(lines, *run))]
+    stays = _stays(lines, runs[0][0], runs[-1][1])
+    parts = [part for run in runs for part in _without(run, stays)]
     edits = [_edit(lines[first:end], words[first:end], offsets[first]) for first, end in parts]
     folded = tuple(edit for edit in edits if edit and gains(edit))
     return Encoded(edits=folded) if folded else None
@@ -65,9 +69,9 @@ def _stop(words: Sequence[Words], lines: Sequence[str], first: int, end: int) ->
 
 
 def _stays(lines: Sequence[str], first: int, end: int) -> frozenset[int]:
-    """Lines of a run that state a failure, belong to one that is stated just above, or state a result."""
+    """Lines that state a failure, belong to one that is stated just above, or state a result."""
     begin = max(first - _ABOVE, 0)
-    # The last line of a text counts as its verdict; this run's last is that only if nothing comes after it.
+    # The last line of a text counts as its verdict; the last of this part is that only if nothing comes after it.
     more = ["."] * any(map(str.strip, lines[end:]))
     found = criticals(lines[begin:end]) | verdicts([*lines[begin:end], *more])
     return frozenset(begin + at for at in found)
@@ -76,7 +80,7 @@ def _stays(lines: Sequence[str], first: int, end: int) -> frozenset[int]:
 def _without(run: Span, stays: frozenset[int]) -> Iterator[Span]:
     """The parts of a run between lines that stay as they are."""
     at = run[0]
-    for stop in [*sorted(stays.intersection(range(*run))), run[1]]:
+    for stop in [*(line for line in range(*run) if line in stays), run[1]]:
         if stop - at >= _FEWEST:
             yield at, stop
         at = stop + 1

@@ -19,7 +19,7 @@ _CONTROL = re.compile(r"[\x1b\x08]|\r(?!\n)")
 _STYLE = re.compile(
     r"\x1b(?:\[[\d;:]*m|\[\?[\d;]*[hl]|\[[56]n|\[\d* q|[=>]|\([AB]|\](?:[012]|133|633);[^\x07\x1b\n]*(?:\x07|\x1b\\))"
 )
-_ERASE = re.compile(r"\x1b\[0?K|(?<![^\r])\x1b\[2K")
+_ERASE = re.compile(r"\x1b\[0?K")
 _STATES = re.compile(
     r"(?i)error|fail|fatal|warn|exception|traceback|panic|denied|refused|abort|not found|timed? ?out|invalid|unable"
     r"|cannot|passed|success"
@@ -29,8 +29,9 @@ _WIDE = re.compile(r"[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30
 _THIN = re.compile(r"[\u0300-\u036f\u200b-\u200f\ufe00-\ufe0f]")
 _WORD = re.compile(r"[^\W\d_]{3}")
 _FRAME = re.compile(r"[^\r]*\r|[^\r]+$")
-_BACK = re.compile(r"\x08+")
 _ANYTHING = 1 << 60
+_LONGEST = 10_000
+"""Characters of a line with backspaces; a longer one is no line that anybody typed."""
 
 
 def encode(text: str, observation: Observation) -> Encoded | None:
@@ -54,39 +55,42 @@ def _hidden_spans(text: str) -> Iterator[Span]:
 
 
 def _hidden(line: str) -> list[Span]:
+    if "\b" in line:
+        return _taken_back(line)
     styles = [match.span() for match in _STYLE.finditer(line)]
     if "\x1b" in _ERASE.sub("", _STYLE.sub("", line)):
         # timid: the cursor moves in a way that takes a whole screen to follow.
         return styles
-    if "\b" in line and "\r" not in line:
-        return _merge(styles, list(_covered_cells(line)))
     return _merge(styles, _covered_frames(line))
 
 
-def _covered_frames(line: str) -> list[Span]:
-    """Frames with the carriage return after them, and erase codes that are left with nothing to erase."""
+def _covered_frames(line: str, behind: bool = False) -> list[Span]:
+    """Frames with the carriage return after them, and erase codes that are left with nothing to erase.
+
+    `behind`: an earlier frame stays and may show behind the later ones, so that blanks count as well.
+    """
     out: list[Span] = []
-    cover, erased, follower, kept = 0, False, "", 0
+    kept: list[int] = []
+    cover, erased, follower = 0, False, ""
     for match in reversed(list(_FRAME.finditer(line))):
         plain = _STYLE.sub("", match[0].rstrip("\r"))
         shown = _ERASE.sub("", plain)
         erases = shown != plain
-        if match[0][-1] == "\r" and _may_go(shown, follower, cover) and (erased or not erases):
+        used = shown if behind else shown.rstrip(" ")
+        if kept and _may_go(used, follower, cover) and (erased or not erases):
             out.append(match.span())
-        else:
-            kept += 1
+        elif kept or plain:
+            kept.append(match.start())
             erased = erases
             cover = _ANYTHING if erases else max(cover, _cells(shown))
-        follower = shown
-    if kept == 1:
-        out += [match.span() for match in _ERASE.finditer(line, line.rfind("\r") + 1)]
-    return sorted(out)
+            follower = shown
+    if len(kept) > 1:
+        return sorted(out) if behind else _covered_frames(line, behind=True)
+    erasing = [match.span() for match in _ERASE.finditer(line, *kept)]
+    return sorted([*out, *erasing])
 
 
 def _may_go(shown: str, follower: str, cover: int) -> bool:
-    shown = shown.rstrip(" ")
-    if not shown:
-        return True
     if _ODD.search(shown) or _STATES.search(shown) or len(shown) + len(_WIDE.findall(shown)) > cover:
         return False
     # Only frames of one display: a file with old line ends is full of carriage returns, too.
@@ -99,17 +103,23 @@ def _cells(shown: str) -> int:
     return 0 if _ODD.search(shown) else len(shown) - len(_THIN.findall(shown))
 
 
-def _covered_cells(line: str) -> Iterator[Span]:
-    """Characters that are taken back by as many backspaces and written over."""
-    last = 0
-    for match in _BACK.finditer(line):
-        start, end = match.span()
-        size = end - start
-        before, after = line[max(start - size, last) : start], line[end : end + size]
-        plain = (before + after).isascii() and not _ODD.search(before + after) and not _STATES.search(before)
-        if len(before) == len(after) == size and plain:
-            yield start - size, end
-        last = end
+def _taken_back(line: str) -> list[Span]:
+    """Backspaces, and the characters that were written over after them."""
+    if len(line) > _LONGEST or not line.isascii() or _ODD.search(line.replace("\b", "")):
+        return []
+    cells: list[int] = []
+    column = 0
+    for at, character in enumerate(line):
+        if character == "\b":
+            column = max(column - 1, 0)
+        else:
+            cells[column : column + 1] = [at]
+            column += 1
+    gone = sorted({*range(len(line))}.difference(cells))
+    # timid: where the rest of an older text shows behind a newer one, both stay.
+    if cells != sorted(cells) or _STATES.search("".join(line[at] for at in gone)):
+        return []
+    return [(at, at + 1) for at in gone]
 
 
 def _merge(styles: list[Span], covered: list[Span]) -> list[Span]:
