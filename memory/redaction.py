@@ -18,7 +18,7 @@ _REFERENCE = re.compile(
     re.IGNORECASE,
 )
 _DIGIT = re.compile(rb"\d")
-_SPECIAL = re.compile(rb"[!@#$%^&*+=~?]|-.*-.*-")
+_SPECIAL = re.compile(rb"[!@#$%^&*+=~?]|-[^-]+-")
 _CODE = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*[!?:]?$")
 _STRONG = re.compile(rb"passw|passphrase|passcode|pwd|secret|key|[_-]pass(?:[_-]?\d+)?$", re.IGNORECASE)
 _PASSWORD = re.compile(rb"passw|passcode|pwd", re.IGNORECASE)
