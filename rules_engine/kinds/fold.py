@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from rules_engine.critical import criticals, verdicts
 from rules_engine.guards import gains
@@ -23,6 +23,7 @@ _FEWEST = 6
 _ABOVE = 12
 _LARGEST = 500_000
 _WIDEST = 1000
+_FIGURES = "0123456789.,:;|+-*/%=()[]"
 _WORD = re.compile(r"\S+")
 _OPEN, _CLOSE = ' lines of the form "', '", each given by its values:]'
 _HEAD = re.compile(rf"\[(\d+){_OPEN}(.*){re.escape(_CLOSE)}")
@@ -30,9 +31,7 @@ _HEAD = re.compile(rf"\[(\d+){_OPEN}(.*){re.escape(_CLOSE)}")
 
 def encode(text: str, observation: Observation) -> Encoded | None:
     """Fold runs of lines that differ in whole words; failures, results and all but terminal output stay as they are."""
-    if len(text) > _LARGEST:
-        return None
-    lines = text.split("\n")
+    lines = text.split("\n") if len(text) <= _LARGEST else []
     words = [line.split() if len(line) <= _WIDEST else [] for line in lines]
     runs = list(_runs(words, lines))
     if not runs or _CLOSE in text or nature(observation) != "terminal":
@@ -40,13 +39,13 @@ def encode(text: str, observation: Observation) -> Encoded | None:
     offsets = starts(lines)
     stays = _stays(lines, runs[0][0], runs[-1][1])
     parts = [part for run in runs for part in _without(run, stays)]
-    edits = [_edit(lines[first:end], words[first:end], offsets[first]) for first, end in parts]
+    edits = (_edit(lines[first:end], words[first:end], offsets[first]) for first, end in parts)
     folded = tuple(edit for edit in edits if edit and gains(edit))
     return Encoded(edits=folded) if folded else None
 
 
 def _runs(words: Sequence[Words], lines: Sequence[str]) -> Iterator[Span]:
-    """Runs of lines with equally many words, at least half of whose characters are in words that they share."""
+    """Runs of lines with equally many words, at least a third of whose characters are in words that they share."""
     at = 0
     for count, group in groupby(words, key=len):
         end = at + len(list(group))
@@ -59,11 +58,11 @@ def _runs(words: Sequence[Words], lines: Sequence[str]) -> Iterator[Span]:
 
 
 def _stop(words: Sequence[Words], lines: Sequence[str], first: int, end: int) -> int:
-    """The first line that is not of the shape of those before."""
-    shared = list(enumerate(words[first]))
+    """The first line that does not share enough words with those before; figures don't make a shape."""
+    shared = [(place, word) for place, word in enumerate(words[first]) if word.strip(_FIGURES)]
     for at in range(first, end):
         shared = [(place, word) for place, word in shared if words[at][place] == word]
-        if 2 * sum(len(word) + 1 for _, word in shared) < len(lines[at]):
+        if 3 * sum(len(word) + 1 for _, word in shared) < len(lines[at]):
             return max(at, first + 1)
     return end
 
@@ -136,18 +135,15 @@ def _is_aligned(sizes: Sequence[int], gap: Sequence[str]) -> bool:
 
 
 def _gaps(line: str, spans: Sequence[Span]) -> list[str]:
-    ends = [0, *(end for _, end in spans)]
-    return [line[end:start] for end, start in zip(ends, [*(start for start, _ in spans), len(line)], strict=True)]
+    around = pairwise([(0, 0), *spans, (len(line), 0)])
+    return [line[end:start] for (_, end), (start, _) in around]
 
 
 def verify(text: str, result: str, note: str) -> bool:
     """Fill each form with the values of its lines, and compare."""
     lines = iter(result.split("\n"))
-    out = []
+    out: list[str] = []
     for line in lines:
         head = _HEAD.fullmatch(line)
-        if head:
-            out += [head[2].format(*next(lines).split(" ")) for _ in range(int(head[1]))]
-        else:
-            out.append(line)
+        out += [head[2].format(*next(lines).split(" ")) for _ in range(int(head[1]))] if head else [line]
     return "\n".join(out) == text
