@@ -1,4 +1,4 @@
-"""An application on a socket of its own, for as long as somebody needs it."""
+"""Serving: an application on a socket for as long as somebody needs it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,27 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+KEEP_ALIVE = 3600
+"""Seconds that an idle connection stays open: agents think, and run commands, between their requests."""
+
+
+class _Watched:
+    """An application, and what its lifespan raised: the server only says that it failed."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self.failure: Exception | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan":
+            return await self._app(scope, receive, send)
+        try:
+            await self._app(scope, receive, send)
+        except Exception as error:
+            self.failure = error
+            raise
 
 
 class _Server(uvicorn.Server):
@@ -32,7 +52,7 @@ class _Server(uvicorn.Server):
             self.ready.set()
 
     async def main_loop(self) -> None:
-        """Keep the clock of the headers until it is time to leave, which is then at once."""
+        """Keep the clock of the server until it is time to leave, which is then at once."""
         while not self.leaving.is_set():
             await self.on_tick(0)
             with suppress(TimeoutError):
@@ -40,17 +60,42 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def serving(app: ASGIApp, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[str]:
-    """Serve `app`, on any free port if none is given; the value is its base URL."""
-    config = uvicorn.Config(app, log_config=None, log_level="critical", timeout_graceful_shutdown=1)
-    server = _Server(config)
-    with socket.create_server((host, port)) as listener:
+async def serving(app: ASGIApp, host: str = "127.0.0.1", port: int = 0, grace: int = 1) -> AsyncIterator[str]:
+    """Serve `app`, on any free port if none is given; the value is its base URL. At the end requests have `grace` seconds.
+
+    Raises `OSError` if the port cannot be had, and `RuntimeError` from what the application's start raised.
+    """
+    watched = _Watched(app)
+    server = _Server(_settings(watched, grace))
+    with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as listener:
         task = asyncio.create_task(server.serve(sockets=[listener]))
         try:
             await server.ready.wait()
             if not server.started:
-                raise RuntimeError("the application did not start")
-            yield f"http://{host}:{listener.getsockname()[1]}"
+                raise RuntimeError("the application did not start") from watched.failure
+            yield address(host, listener.getsockname()[1])
         finally:
             server.leaving.set()
             await task
+
+
+def address(host: str, port: int) -> str:
+    """The base URL by which this machine reaches a host that is listened on."""
+    reachable = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
+
+
+def _settings(app: ASGIApp, grace: int) -> uvicorn.Config:
+    """The upstream's headers go out unchanged, so the server adds none of its own."""
+    return uvicorn.Config(
+        app,
+        http="httptools",
+        ws="none",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        log_config=None,
+        log_level="critical",
+        timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=grace,
+    )

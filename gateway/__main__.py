@@ -1,0 +1,42 @@
+"""The command line: `taco-gateway COMMAND`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from gateway.commands import COMMANDS
+
+
+class Commands(click.Group):
+    """Imports a command only when it is called, so that none waits for what another needs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"gateway.commands.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table as it is: help must not import every command."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="taco-gateway", prog_name="taco-gateway")
+def main() -> None:
+    """A gateway between an agent and its model that makes tool results cost less and loses nothing.
+
+    Point the agent's OPENAI_BASE_URL at it, or start the agent with `taco-gateway run -- AGENT`.
+    """
+
+
+if __name__ == "__main__":
+    main(prog_name="taco-gateway")

@@ -1,0 +1,90 @@
+"""`taco-gateway up`: serve until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import click
+import uvloop
+
+from gateway import logs, running
+from gateway.agents import base_urls
+from gateway.app import application
+from gateway.commands.options import Refusal, config_option, data_option, open_folder, read_config
+from gateway.config import Config
+from gateway.errors import GatewayError
+from gateway.serving import serving
+from memory import StoreError
+
+GRACE = 10
+"""Seconds that requests have to end when the gateway is told to stop."""
+
+
+@click.command("up")
+@config_option
+@click.option("--host", help="Address to listen on.  [default: 127.0.0.1, or as configured]")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), help="Port; 0 for a free one.  [default: 8787, or as configured]"
+)
+@click.option("--upstream", metavar="URL", help="Send everything here, e.g. https://api.openai.com/v1.")
+@data_option
+def command(file: Path | None, host: str | None, port: int | None, upstream: str | None, data: Path) -> None:
+    """Serve, and print what to paste so that an agent is served."""
+    config = read_config(file, data, upstream)
+    open_folder(data)
+    logs.configure()
+    host = config.server.host if host is None else host
+    port = config.server.port if port is None else port
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(config, data, host, port))
+
+
+async def _serve(config: Config, data: Path, host: str, port: int) -> None:
+    leave = asyncio.Event()
+    async with gateway_at(config, data, host, port) as url:
+        _leave_on_signals(leave)
+        click.echo("\n".join(f"export {name}={value}" for name, value in base_urls(url).items()))
+        await leave.wait()
+        click.echo("Stopping; requests under way have 10 s.", err=True)
+
+
+@asynccontextmanager
+async def gateway_at(config: Config, data: Path, host: str, port: int) -> AsyncIterator[str]:
+    """A gateway that serves and can be found by `run`; the value is its base URL. Refuses with what to do."""
+    try:
+        async with serving(application(config, data), host, port, GRACE) as url:
+            with running.announced(data, url):
+                yield url
+    except OSError as error:
+        raise _unserved(data, host, port, error) from error
+    except RuntimeError as error:
+        cause = error.__cause__
+        if isinstance(cause, GatewayError | StoreError | OSError):
+            raise Refusal(f"{cause}; `taco-gateway doctor` tells more") from error
+        raise
+
+
+def _unserved(data: Path, host: str, port: int, error: OSError) -> Refusal:
+    other = running.find(data)
+    note = f"; the gateway of this folder serves at {other}" if other else ""
+    why = os.strerror(error.errno) if error.errno else str(error)
+    return Refusal(f"cannot listen on {host} port {port}: {why}{note}; pass --port 0 for a free one")
+
+
+def _leave_on_signals(leave: asyncio.Event) -> None:
+    """The first signal asks for a graceful end; a second one ends the process as it always would."""
+    loop = asyncio.get_running_loop()
+    both = (signal.SIGINT, signal.SIGTERM)
+
+    def stop() -> None:
+        leave.set()
+        for name in both:
+            loop.remove_signal_handler(name)
+
+    for name in both:
+        loop.add_signal_handler(name, stop)

@@ -1,0 +1,161 @@
+"""Recorded sessions, taken through the gateway's own walk with nobody at the other end: what would it have done?
+
+session ─one request a turn→ Walk → Exchange ─Ledger→ accounts; what the turn quotes × what was forwarded → lost
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from starlette.types import Message, Receive
+
+from gateway.config import Config, Upstream
+from gateway.exchange import Exchange, Walk
+from gateway.ledger import Ledger
+from gateway.pins import Pins
+from gateway.prices import PriceBook
+from gateway.providers import Route, Routes
+from gateway.quoting import Quotes, text_of
+from gateway.recordings import Session
+from gateway.rewriter import Rewriter
+from gateway.rules import load_rules
+from gateway.sessions import Sessions
+from gateway.shapes import chat_completions
+from gateway.tokens import TokenCounter
+from gateway.types import Answer, Headers, Request
+from memory import Decisions
+
+SECONDS_A_TURN = 30.0
+"""Between two requests of a session, as the simulated provider's cache has it."""
+_SCOPE: Mapping[str, Any] = {
+    "type": "http",
+    "method": "POST",
+    "path": chat_completions.PATH,
+    "query_string": b"",
+    "headers": ((b"content-type", b"application/json"),),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """One request of a recorded session, as this gateway would have served it."""
+
+    accounts: Mapping[str, Any]
+    kept: Mapping[str, int]
+    rewrites: int
+    used: frozenset[str]
+    """Strings that the agent's answer took from tool results."""
+    lost: frozenset[str]
+    """Those of them that no longer stood in what was forwarded."""
+
+
+class Replay:
+    """Takes sessions through the walk; decisions live as long as this does."""
+
+    def __init__(self, decisions: Decisions, config: Config, data: Path) -> None:
+        ruleset = load_rules(config, data)
+        self._nobody = _Nobody()
+        self._offered: list[Exchange] = []
+        self._now = time.time()
+        self._prices = PriceBook()
+        self._ledger = Ledger(TokenCounter(), self._prices)
+        self._quotes = Quotes()
+        self._walk = Walk(
+            config=config,
+            routes=Routes([Route(Upstream(name="replay"), self._nobody)]),
+            rewriter=Rewriter(Pins(decisions, time.monotonic, 5.0), lambda: ruleset, _nothing),
+            sessions=Sessions(),
+            offer=self._offered.append,
+            clock=lambda: self._now,
+        )
+
+    async def requests(self, session: Session, model: str) -> AsyncIterator[Replayed]:
+        """Each request of a session, in order; `model` names the price where the session's own has none."""
+        priced = session.model if session.model and self._prices.find(session.model) else model
+        tools = {"tools": session.tools} if session.tools else {}
+        for at in session.turns:
+            self._now += SECONDS_A_TURN
+            self._nobody.reply = session.messages[at]
+            body = {"model": priced, "messages": session.messages[:at], **tools}
+            await self._walk.run(dict(_SCOPE), _sending(json.dumps(body).encode()), _unheard, chat_completions)
+            yield self._judge(session, at, self._offered.pop())
+
+    def _judge(self, session: Session, at: int, exchange: Exchange) -> Replayed:
+        record = self._ledger.write_up(exchange)
+        shown = exchange.outgoing.shown if exchange.outgoing else ()
+        results = {one.at for one in shown}
+        said = [text_of(message) for k, message in enumerate(session.messages[:at]) if k not in results]
+        observed = [one.item.observation.text for one in shown]
+        used = self._quotes.used(text_of(session.messages[at]), observed, said)
+        return Replayed(
+            accounts=record.accounts,
+            kept=record.kept,
+            rewrites=len(record.rewrites),
+            used=used,
+            lost=self._quotes.standing(used, (one.text for one in shown), absent=True),
+        )
+
+
+@asynccontextmanager
+async def replaying(config: Config, data: Path) -> AsyncIterator[Replay]:
+    """A replay with the rules that a gateway of this data folder has; nothing is kept of it."""
+    with TemporaryDirectory(prefix="taco-replay-") as folder:
+        decisions = await Decisions.open(Path(folder) / "decisions.sqlite")
+        try:
+            yield Replay(decisions, config, data)
+        finally:
+            await decisions.aclose()
+
+
+class _Nobody:
+    """The provider of a replay: answers what the model answered then."""
+
+    def __init__(self) -> None:
+        self.reply: Mapping[str, Any] = {}
+
+    async def send(self, request: Request) -> Answer:
+        choice = {"index": 0, "message": self.reply, "finish_reason": "stop"}
+        return _Answered(json.dumps({"choices": [choice]}).encode())
+
+    async def aclose(self) -> None:
+        pass
+
+
+@dataclass(slots=True)
+class _Answered:
+    body: bytes
+    status: int = 200
+    headers: Headers = ((b"content-type", b"application/json"),)
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        yield self.body
+
+    async def aclose(self) -> None:
+        pass
+
+
+def _sending(body: bytes) -> Receive:
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> Message:
+        if not messages:
+            await asyncio.Event().wait()  # the client of a replay does not leave
+        return messages.pop()
+
+    return receive
+
+
+async def _unheard(message: Message) -> None:
+    pass
+
+
+async def _nothing(tenant: str, name: str) -> str | None:
+    return None
