@@ -86,10 +86,11 @@ _ENDS = (
     "success|successful|successfully|succeeded|succeeds|complete|completed|completes|finished|done|passed|passes|passing|up[- ]to[- ]date"
     "|no changes?|unchanged|nothing|no tests?|no matches|no results?|no output|no such|warnings?|deprecated|missing|skipped|skipping"
     "|ignored|cancelled|canceled|stopped|exited|merged|pushed|deployed|published|saved|written|wrote|created|deleted|removed|updated"
-    "|upgraded|installed|uninstalled|generated|restored|reverted|committed|applied|verified|valid|listening on|running on|running at|ready|started"
-    "|switched to|head is now|fast-forward|clean|usage|total|totals|summary|results?|verdict|score|accuracy|coverage|elapsed|took|duration"
-    "|bad|wrong|incorrect|already (?:up|exists?|installed|the newest|on|running|in|merged|applied|been)|traceback|exit|status|return code"
+    "|upgraded|installed|uninstalled|generated|restored|reverted|committed|applied|verified|listening on|running on|running at|ready|started"
+    "|switched to|head is now|fast-forward"
+    "|bad|wrong|incorrect|already (?:up|exists?|installed|the newest|on|running|in|merged|applied|been)|traceback|return code"
 )
+_FIGURES = "totals?|summary|results?|verdict|score|accuracy|coverage|elapsed|took|duration|status|state|valid|clean|exit|usage|loss"
 _ENDS_FOREIGN = (
     "erfolgreich|abgeschlossen|fertig|réussi|terminé|succès|completado|éxito|correctamente|terminado|concluído|sucesso|completato"
     "|riuscito|voltooid|geslaagd|успешно|завершен|готово|выполнено|成功|完成|通过|完了|完毕|已安装|已更新|완료|성공|thành công"
@@ -97,6 +98,7 @@ _ENDS_FOREIGN = (
 
 VERDICTS = compile_lines(
     f"{_LEFT}(?:{_ENDS}){_RIGHT}",
+    rf"{_START}(?:{_FIGURES}){_RIGHT}|\b(?:{_FIGURES})\"?[ \t]*(?:[:=]|[\d.]+[ms%]*(?:$|[ \t,]))",
     f"\\b(?:{_WORDS})\\b",
     _ENDS_FOREIGN,
     _FOREIGN,

@@ -46,7 +46,7 @@ def numbered(count: int, word: str = "noise") -> list[str]:
 )
 def test_lines_that_stay(lines: list[str], params: dict[str, object]) -> None:
     """When in doubt every line is kept."""
-    assert dropped(lines, **params) == ()
+    assert drop(tuple(lines), parse(params), NONE) == ()
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_lines_that_stay(lines: list[str], params: dict[str, object]) -> None:
 )
 def test_lines_that_go(lines: list[str], params: dict[str, object], expected: range | tuple[int, ...]) -> None:
     """A line goes only by a strip pattern or by the cap."""
-    assert dropped(lines, **params) == tuple(expected)
+    assert drop(tuple(lines), parse(params), NONE) == tuple(expected)
 
 
 def test_protected_lines_stay_whatever_a_rule_says() -> None:
