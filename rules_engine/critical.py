@@ -77,6 +77,9 @@ class _Page:
     def indent(self, at: int) -> int:
         return len(self.lines[at]) - len(self.lines[at].lstrip())
 
+    def find_caret(self, start: int, end: int) -> int | None:
+        return next((k for k in range(start, end) if k in self.carets), None) if self.carets else None
+
     def is_blank(self, at: int) -> bool:
         return not self.lines[at].strip()
 
@@ -99,7 +102,7 @@ def _begin(page: _Page, head: int, indent: int) -> int:
             at -= 1
     while at and at - 1 in page.leading:
         at -= 1
-    caret = next((k for k in range(max(head - _LOOK, 0), head) if k in page.carets), None)
+    caret = page.find_caret(max(head - _LOOK, 0), head)
     return at if caret is None else min(at, max(caret - 2, 0))
 
 
@@ -113,8 +116,8 @@ def _end(page: _Page, head: int, indent: int) -> int:
     at = _deeper(page, head + 1, limit, indent)
     if line.lstrip().startswith("Traceback") or (at == head + 1 and line.rstrip().endswith(":")):
         at = min(at + 1, limit)
-    caret = next((k for k in range(at, min(head + _LOOK, limit)) if k in page.carets), at - 1)
-    return caret + 1
+    caret = page.find_caret(at, min(head + _LOOK, limit))
+    return at if caret is None else caret + 1
 
 
 def _deeper(page: _Page, at: int, limit: int, indent: int) -> int:
