@@ -128,18 +128,12 @@ def _exchange(item: Prepared) -> tuple[object, ...]:
     r = item.record
     reply = r.reply.hash if r.reply else None
     reported = None if r.reported is None else json.dumps(dict(r.reported))
-    row = (
+    return (
         *(r.id, r.session, r.parent_session, r.tenant, r.started, r.first_byte, r.ended, r.method, r.path, r.shape),
         *(r.upstream, r.model, r.stream, r.retry, r.status, r.outcome, r.error, r.tip, item.head, reply, reported),
         *(json.dumps(dict(r.accounts)), json.dumps(dict(r.kept)), len(r.rewrites)),
     )
-    return _plain(row)
 
 
 def _signals(record: ExchangeRecord) -> list[tuple[object, ...]]:
-    return [_plain((record.id, s.name, s.key, json.dumps(s.rules), s.evidence, s.weight)) for s in record.signals]
-
-
-def _plain(row: tuple[object, ...]) -> tuple[object, ...]:
-    # SQLite takes no lone surrogates; one strange name must not keep a whole batch out.
-    return tuple(v.encode("utf-8", "backslashreplace").decode() if isinstance(v, str) else v for v in row)
+    return [(record.id, s.name, s.key, json.dumps(s.rules), s.evidence, s.weight) for s in record.signals]

@@ -179,7 +179,7 @@ def _texts(rows: Sequence[Row]) -> RewriteTexts | None:
 
 
 def _text(data: bytes) -> str:
-    return zlib.decompress(data).decode("utf-8", "surrogatepass")
+    return zlib.decompress(data).decode()
 
 
 def _rules(rules: Sequence[Sequence[Any]]) -> tuple[tuple[str, int], ...]:

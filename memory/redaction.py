@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, TypeVar
 
 from memory.patterns import NAME, PATTERNS, TRIGGER, Form, Pattern
 from memory.types import ExchangeRecord, Message, RewriteRecord, SignalRecord
@@ -26,6 +26,8 @@ _NAMED = re.compile(rb"[\w.-]*" + NAME + rb"$", re.IGNORECASE)
 
 # A string of JSON and, where it is a member's name, its colon.
 _STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"(\s*:\s*)?', re.DOTALL)
+
+T = TypeVar("T", ExchangeRecord, Message, RewriteRecord, SignalRecord)
 
 FRAGMENT = 12
 """Characters from which a line of a secret is recognised where it stands by itself."""
@@ -64,36 +66,46 @@ def redact_together(texts: Sequence[str]) -> list[str]:
 
 
 def redact_record(record: ExchangeRecord) -> ExchangeRecord:
-    """The record as it may be written."""
+    """The record as it may be written: no secrets, and no text that cannot be encoded."""
     reported = None if record.reported is None else json.loads(redact_json(json.dumps(dict(record.reported)).encode()))
-    return replace(
-        record,
-        path=redact(record.path),
-        error=None if record.error is None else redact(record.error),
-        messages=tuple(map(_redact_message, record.messages)),
-        head=redact_json(record.head),
-        reply=None if record.reply is None else _redact_message(record.reply),
-        reported=reported,
-        rewrites=tuple(map(_redact_rewrite, record.rewrites)),
-        signals=tuple(map(_redact_signal, record.signals)),
+    return _encodable(
+        replace(
+            record,
+            path=redact(record.path),
+            error=None if record.error is None else redact(record.error),
+            messages=tuple(map(_redact_message, record.messages)),
+            head=redact_json(record.head),
+            reply=None if record.reply is None else _redact_message(record.reply),
+            reported=reported,
+            rewrites=tuple(map(_redact_rewrite, record.rewrites)),
+            signals=tuple(map(_redact_signal, record.signals)),
+        )
     )
 
 
 def _redact_message(message: Message) -> Message:
-    return replace(message, content=redact_json(message.content))
+    return _encodable(replace(message, content=redact_json(message.content)))
 
 
 def _redact_rewrite(rewrite: RewriteRecord) -> RewriteRecord:
     ids = [recall for recall, _ in rewrite.omissions]
     texts = [rewrite.before, rewrite.after, rewrite.command, *(text for _, text in rewrite.omissions)]
     before, after, command, *omitted = redact_together(texts)
-    return replace(
-        rewrite, before=before, after=after, command=command, omissions=tuple(zip(ids, omitted, strict=True))
-    )
+    omissions = tuple(zip(ids, map(_encode, omitted), strict=True))
+    return _encodable(replace(rewrite, before=before, after=after, command=command, omissions=omissions))
 
 
 def _redact_signal(signal: SignalRecord) -> SignalRecord:
-    return replace(signal, evidence=redact(signal.evidence))
+    return _encodable(replace(signal, evidence=redact(signal.evidence)))
+
+
+def _encodable(noun: T) -> T:
+    values: dict[str, Any] = {field.name: getattr(noun, field.name) for field in fields(noun)}
+    return replace(noun, **{name: _encode(value) for name, value in values.items() if isinstance(value, str)})
+
+
+def _encode(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _lines(secret: bytes) -> Iterator[bytes]:
@@ -113,11 +125,11 @@ def _sweep(data: bytes, found: list[bytes] | None = None) -> bytes:
 def _replace(pattern: Pattern, data: bytes, found: list[bytes] | None) -> bytes:
     out, at = [], 0
     for match in pattern.regex.finditer(data):
-        fields = {key.decode(): value for key, value in match.groupdict().items()}
-        if not _JUDGES[pattern.form](fields):
+        parts = {key.decode(): value for key, value in match.groupdict().items()}
+        if not _JUDGES[pattern.form](parts):
             continue
         start, end = match.span(pattern.regex.groupindex[b"secret"])
-        out += [data[at:start], b"[redacted:%s]" % (pattern.kind.encode() or _kind(fields["name"]))]
+        out += [data[at:start], b"[redacted:%s]" % (pattern.kind.encode() or _kind(parts["name"]))]
         at = end
         if found is not None:
             found.append(data[start:end])
@@ -165,53 +177,53 @@ def _quote(value: bytes, *, ascii_only: bool) -> bytes:
         return json.dumps(text).encode()[1:-1]
 
 
-def _is_value(fields: dict[str, Any]) -> bool:
-    return not _REFERENCE.match(fields["secret"])
+def _is_value(found: dict[str, Any]) -> bool:
+    return not _REFERENCE.match(found["secret"])
 
 
-def _is_random(fields: dict[str, Any]) -> bool:
-    value = fields["secret"]
-    if not _is_value(fields) or value[:1] in (b"/", b".") or len(value) < 8:
+def _is_random(found: dict[str, Any]) -> bool:
+    value = found["secret"]
+    if not _is_value(found) or value[:1] in (b"/", b".") or len(value) < 8:
         return False
     return _DIGIT.search(value) is not None and not value.isdigit()
 
 
-def _is_env(fields: dict[str, Any]) -> bool:
-    value = fields["secret"]
-    if not _is_value(fields) or b"(" in value:
+def _is_env(found: dict[str, Any]) -> bool:
+    value = found["secret"]
+    if not _is_value(found) or b"(" in value:
         return False
-    return len(value) >= 4 if _STRONG.search(fields["name"]) else len(value) >= 8
+    return len(value) >= 4 if _STRONG.search(found["name"]) else len(value) >= 8
 
 
-def _is_quoted(fields: dict[str, Any]) -> bool:
-    name, value = fields["name"], fields["secret"]
-    if not _is_value(fields) or any(c <= 32 for c in value) or _is_name(value):
+def _is_quoted(found: dict[str, Any]) -> bool:
+    name, value = found["name"], found["secret"]
+    if not _is_value(found) or any(c <= 32 for c in value) or _is_name(value):
         return False
     if _STRONG.search(name):
         return len(value) >= 4
-    return len(value) >= 12 and _is_random(fields)
+    return len(value) >= 12 and _is_random(found)
 
 
-def _is_bare(fields: dict[str, Any]) -> bool:
-    name, value, behind = fields["name"], fields["secret"], fields["next"]
-    if not _is_value(fields) or behind in (b"(", b"[", b"{", b")", b",") or len(value) < 4:
+def _is_bare(found: dict[str, Any]) -> bool:
+    name, value, behind = found["name"], found["secret"], found["next"]
+    if not _is_value(found) or behind in (b"(", b"[", b"{", b")", b",") or len(value) < 4:
         return False
     if not _STRONG.search(name):
-        return len(value) >= 16 and _is_random(fields)
+        return len(value) >= 16 and _is_random(found)
     if value.isdigit():
         return _PASSWORD.search(name) is not None
     # A word by itself is code or prose, but for the form that shells, links and drivers use.
     return _is_telling(value) or (
-        fields["sep"] == b"=" and len(value) >= 6 and not _is_name(value) and b"." not in value
+        found["sep"] == b"=" and len(value) >= 6 and not _is_name(value) and b"." not in value
     )
 
 
-def _is_option(fields: dict[str, Any]) -> bool:
-    value = fields["secret"]
-    if not _is_value(fields) or value[:1] in (b"-", b"/", b"."):
+def _is_option(found: dict[str, Any]) -> bool:
+    value = found["secret"]
+    if not _is_value(found) or value[:1] in (b"-", b"/", b"."):
         return False
-    if not _STRONG.search(fields["name"]):
-        return _is_random(fields)
+    if not _STRONG.search(found["name"]):
+        return _is_random(found)
     return len(value) >= 4 and (_is_telling(value) or len(value) >= 10)
 
 
@@ -226,7 +238,7 @@ def _is_telling(value: bytes) -> bool:
     return _DIGIT.search(value) is not None and not (_CODE.match(value) and b"." in value)
 
 
-def _is_sure(fields: dict[str, Any]) -> bool:
+def _is_sure(found: dict[str, Any]) -> bool:
     return True
 
 

@@ -130,7 +130,7 @@ def _facts(record: ExchangeRecord, at: int) -> tuple[str, tuple[Text, ...]]:
     ]
     named += [("omitted", recall, text) for recall, text in rewrite.omissions]
     texts = tuple(
-        Text(part=part, recall=recall, salt=os.urandom(16), data=zlib.compress(text.encode("utf-8", "surrogatepass")))
+        Text(part=part, recall=recall, salt=os.urandom(16), data=zlib.compress(text.encode()))
         for part, recall, text in named
     )
     facts = {

@@ -162,7 +162,7 @@ def _write(file: int, line: bytes) -> None:
 
 
 def _encode(record: ExchangeRecord) -> bytes:
-    # By way of `json`, which takes lone surrogates.
+    # By way of `json`, which takes the lone surrogates of what a provider reported.
     data = json.dumps(msgspec.to_builtins(record, enc_hook=dict)).encode()
     return _VERSION + b64encode(zlib.compress(data)) + b"\n"
 

@@ -90,7 +90,7 @@ HARMLESS = {
     "references": "PASSWORD=$DB_PASSWORD\nTOKEN=${{ secrets.TOKEN }}\npassword: <your password>\napi_key: ***",
     "test results": "--- PASS: TestModExp/eip_example1-Gas=13056 (0.00s)\nPASS: keeps_h1_tags_of_2026",
     "class names": 'class="sk-estimator-doc-link fitted sk-toggleable__control"',
-    "hashes": "commit 0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c",
+    "hashes": "commit 9f8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c",
     "versions": "glibc-2.31-13+deb11u5.x86_64 and npm_config_registry=https://registry.example.org",
     "link with a port": "http://localhost:8080/a@b and git@github.com:owner/repo.git",
     "empty key": "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
