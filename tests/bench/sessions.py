@@ -1,0 +1,63 @@
+"""Request bodies: a small one, a streamed one, and sessions that grow as an agent's do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from random import Random
+
+from tests.bench.noise import WORDS, output
+
+MODEL = "bench"
+MESSAGES, MESSAGE_CHARS = 60, 5_000
+"""Tool results that a session has when it is measured."""
+STEPS, STEP_CHARS = 10, 20_000
+"""Requests that are measured of a session, each with one new result of that size."""
+
+_TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "bash",
+            "description": "Run a command in a shell and read what it prints.",
+            "parameters": {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]},
+        },
+    }
+]
+_SYSTEM = "You are a coding agent. Work in small steps, run the tests after each change, and stop when they pass. " * 3
+
+
+def small(number: int, *, stream: bool = False) -> bytes:
+    """A chat request of 0.6 KB."""
+    question = f"Question {number}: what does the function load_{WORDS[number % len(WORDS)]} give back, and when?"
+    messages = [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": question}]
+    extra = {"stream": True, "stream_options": {"include_usage": True}} if stream else {}
+    return _body(messages, extra)
+
+
+def growing(seed: int, sizes: list[int]) -> Iterator[bytes]:
+    """The requests of one session: each has one more tool result, of the next size."""
+    rng = Random(seed)
+    messages: list[dict[str, object]] = [
+        {"role": "system", "content": _SYSTEM},
+        {"role": "user", "content": f"Mend the {rng.choice(WORDS)} module; the ticket is {seed}."},
+    ]
+    for number, chars in enumerate(sizes):
+        command, text = output(rng, chars)
+        name = f"call_{seed}_{number}"
+        function = {"name": "bash", "arguments": json.dumps({"command": command})}
+        call = {"id": name, "type": "function", "function": function}
+        messages.append({"role": "assistant", "content": f"Step {number}.", "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": name, "content": text})
+        yield _body(messages, {"tools": _TOOLS})
+
+
+def agent(seed: int) -> tuple[list[bytes], list[bytes]]:
+    """One session: the requests until its body has 300 KB, and those to be measured, of 400 KB on average."""
+    bodies = list(growing(seed, [MESSAGE_CHARS] * MESSAGES + [STEP_CHARS] * STEPS))
+    return bodies[:MESSAGES], bodies[MESSAGES:]
+
+
+def _body(messages: list[dict[str, object]], extra: dict[str, object]) -> bytes:
+    whole = {"model": MODEL, "messages": messages, **extra}
+    return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
