@@ -69,12 +69,10 @@ def _inflate(data: bytes, limit: int, wbits: int) -> Decoded:
 
 def _unbrotli(data: bytes, limit: int) -> Decoded:
     stream = brotli.Decompressor()
-    out = bytearray(stream.process(data, output_buffer_limit=limit + 1))
-    while not stream.is_finished() and not stream.can_accept_more_data() and len(out) <= limit:
-        out += stream.process(b"", output_buffer_limit=limit + 1 - len(out))
+    out: bytes = stream.process(data, output_buffer_limit=limit + 1)
     if len(out) > limit:
-        return Decoded(bytes(out[:limit]), f"larger than {limit} bytes")
-    return Decoded(bytes(out), None if stream.is_finished() else "the compressed body is cut short")
+        return Decoded(out[:limit], f"larger than {limit} bytes")
+    return Decoded(out, None if stream.is_finished() else "the compressed body is cut short")
 
 
 def _unzstd(data: bytes, limit: int) -> Decoded:

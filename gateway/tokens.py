@@ -6,7 +6,7 @@ import importlib.util
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from pathlib import Path
 from threading import Lock
 
@@ -15,6 +15,8 @@ from gateway.cache import BoundedCache
 ENCODING = "o200k_base"
 _FILE = "fb374d419588a4632f3f557e76b4b70aebbca790"
 """The name under which tiktoken looks for this vocabulary: the SHA-1 of its address."""
+_CONTENT = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
+"""The SHA-256 of what is in it."""
 _SLICE = 1 << 18
 _SEAM = re.compile(r"\n(?=[A-Za-z0-9])")
 
@@ -84,18 +86,23 @@ def _folders() -> Iterator[Path]:
 
 
 def _load_encoder(folders: Iterable[Path]) -> Callable[[str], list[int]] | None:
-    folder = next((folder for folder in folders if (folder / _FILE).is_file()), None)
+    folder = next((folder for folder in folders if _holds_vocabulary(folder)), None)
     if folder is None:
-        return None  # tiktoken would ask the network
+        return None
     os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
-    try:
-        import tiktoken
-        from tiktoken_ext.openai_public import o200k_base  # type: ignore[import-untyped]
+    import tiktoken
+    from tiktoken_ext.openai_public import o200k_base  # type: ignore[import-untyped]
 
-        parts = o200k_base()
-        encoding = tiktoken.Encoding(**parts)
-    except Exception:
-        return None  # a damaged vocabulary must not cost a request its accounts
+    parts = o200k_base()
+    encoding = tiktoken.Encoding(**parts)
     # 28 MB that only the compiled half needed, and it has its own copy
     parts["mergeable_ranks"].clear()
     return encoding.encode_ordinary
+
+
+def _holds_vocabulary(folder: Path) -> bool:
+    # for a file that is missing or damaged tiktoken would ask the network
+    try:
+        return sha256((folder / _FILE).read_bytes()).hexdigest() == _CONTENT
+    except OSError:
+        return False

@@ -6,7 +6,7 @@ import gzip
 import zlib
 from collections.abc import Callable
 
-import brotli
+import brotli  # type: ignore[import-untyped]
 import pytest
 import zstandard
 

@@ -148,6 +148,12 @@ def test_the_installed_map() -> None:
     assert all(price and price.at(0).read < price.at(0).input < price.at(0).output for price in prices)
 
 
+def test_without_litellm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where litellm is not installed nothing has a price."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert PriceBook().find("gpt-5") is None
+
+
 def test_spellings_start_with_the_name() -> None:
     """The most exact name is tried first."""
     assert next(spellings("azure/gpt-x")) == "azure/gpt-x"
