@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
+from operator import add
 
 from rules_engine.critical import criticals, verdicts
 from rules_engine.guards import gains
@@ -100,9 +101,12 @@ def _edit(lines: Sequence[str], words: Sequence[Words], offset: int) -> Edit | N
     pieces += [(offset + at, offset + len(first)), _CLOSE]
     begin = offset
     for line, places in zip(lines, spans, strict=True):
+        # Line ends and blanks are slices, too: they are in the text already.
+        between: Piece = (begin - 1, begin) if begin > offset else "\n"
         for column in varying:
             start, end = places[column]
-            pieces += ["\n" if column == varying[0] else " ", (begin + start, begin + end)]
+            pieces += [between, (begin + start, begin + end)]
+            between = (begin + end, begin + end + 1) if line[end : end + 1] == " " else " "
         begin += len(line) + 1
     return offset, begin - 1, tuple(pieces)
 
@@ -130,13 +134,11 @@ def _fields(lines: Sequence[str], spans: Sequence[list[Span]], varying: list[int
 
 def _is_aligned(sizes: Sequence[int], gap: Sequence[str]) -> bool:
     """Words and the blanks beside them are equally wide together."""
-    widths = {size + len(blanks) for size, blanks in zip(sizes, gap, strict=True)}
-    return len(widths) == 1 and not "".join(gap).strip(" ")
+    return len(set(map(add, sizes, map(len, gap)))) == 1 and not "".join(gap).strip(" ")
 
 
 def _gaps(line: str, spans: Sequence[Span]) -> list[str]:
-    around = pairwise([(0, 0), *spans, (len(line), 0)])
-    return [line[end:start] for (_, end), (start, _) in around]
+    return [line[end:start] for (_, end), (start, _) in pairwise([(0, 0), *spans, (len(line), 0)])]
 
 
 def verify(text: str, result: str, note: str) -> bool:
