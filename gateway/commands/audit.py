@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import TextIO
@@ -13,7 +12,7 @@ import click
 from gateway.commands.archives import ask
 from gateway.commands.diffs import diff, heading, visible
 from gateway.commands.figures import aligned, plural
-from gateway.commands.options import Refusal, data_option, json_option
+from gateway.commands.options import Refusal, data_option
 from memory import Archive, RewriteRow
 
 
@@ -25,15 +24,11 @@ def command() -> None:
 @command.command("list")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="So many, the newest first.")
 @click.option("--session", metavar="ID", help="Of one session only.")
-@json_option
 @data_option
-def list_rewrites(limit: int, session: str | None, as_json: bool, data: Path) -> None:
+def list_rewrites(limit: int, session: str | None, data: Path) -> None:
     """The newest rewrites."""
     rows = ask(data, lambda archive: archive.rewrites(limit, session))
-    if as_json:
-        for row in rows:
-            click.echo(json.dumps(asdict(row)))
-    elif not rows:
+    if not rows:
         click.echo("Nothing was rewritten yet.", err=True)
     else:
         click.echo(aligned([("ID", "TIME", "TOOL", "TOKENS", "RULES"), *map(_line, rows)]))
@@ -47,16 +42,12 @@ def _line(row: RewriteRow) -> tuple[str, str, str, str, str]:
 
 @command.command("show")
 @click.argument("id_", metavar="ID")
-@json_option
 @data_option
-def show(id_: str, as_json: bool, data: Path) -> None:
+def show(id_: str, data: Path) -> None:
     """One rewrite as a diff."""
     row = ask(data, lambda archive: archive.rewrite(id_))
     if row is None:
         raise Refusal(f"no rewrite has the id {id_}; `taco-gateway audit list` shows them")
-    if as_json:
-        click.echo(json.dumps(asdict(row)))
-        return
     facts = [
         ("Request", row.exchange),
         ("Session", row.session),
@@ -75,19 +66,15 @@ def show(id_: str, as_json: bool, data: Path) -> None:
 
 
 @command.command("verify")
-@json_option
 @data_option
-def verify(as_json: bool, data: Path) -> None:
+def verify(data: Path) -> None:
     """Check that nothing on record was changed; exit code 1 if something was."""
     report = ask(data, lambda archive: archive.verify())
-    if as_json:
-        click.echo(json.dumps(asdict(report)))
-    else:
-        for problem in report.problems:
-            click.echo(problem)
-        found = plural(len(report.problems), "problem") if report.problems else "all as they were recorded"
-        click.echo(f"{plural(report.rewrites, 'rewrite')}, {plural(report.messages, 'message')}: {found}.")
-        click.echo(f"Last seal: {report.head} (written down elsewhere, it shows that no row was cut off the end)")
+    for problem in report.problems:
+        click.echo(problem)
+    found = plural(len(report.problems), "problem") if report.problems else "all as they were recorded"
+    click.echo(f"{plural(report.rewrites, 'rewrite')}, {plural(report.messages, 'message')}: {found}.")
+    click.echo(f"Last seal: {report.head} (written down elsewhere, it shows that no row was cut off the end)")
     if report.problems:
         click.get_current_context().exit(1)
 

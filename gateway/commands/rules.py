@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from inspect import getdoc
 from pathlib import Path
 from typing import TextIO
@@ -10,7 +11,7 @@ from typing import TextIO
 import click
 
 from gateway.commands.figures import aligned, plural
-from gateway.commands.options import Refusal, config_option, data_option, json_option, open_folder, read_config
+from gateway.commands.options import Refusal, config_option, data_option, open_folder, read_config
 from gateway.errors import ConfigError
 from gateway.rules import POOL, load_rules, read_rules, write_rules
 from rules_engine import RuleSet
@@ -24,38 +25,22 @@ def command() -> None:
 
 
 @command.command("list")
-@json_option
 @config_option
 @data_option
-def list_rules(as_json: bool, file: Path | None, data: Path) -> None:
+def list_rules(file: Path | None, data: Path) -> None:
     """Lossless kinds, which always run, and rules, which run where their trigger matches."""
-    found = _describe(_ruleset(file, data))
-    if as_json:
-        click.echo(json.dumps(found))
-        return
     head = ("ID", "KIND", "VERSION", "PRIORITY", "STATE", "PROVENANCE")
-    click.echo(aligned([head, *([str(row[name.lower()]) for name in head] for row in found)]))
+    click.echo(aligned([head, *_rows(_ruleset(file, data))]))
 
 
-def _describe(ruleset: RuleSet) -> list[dict[str, object]]:
+def _rows(ruleset: RuleSet) -> Iterator[tuple[str, ...]]:
     def state(name: str) -> str:
         return "off" if name in ruleset.settings.disabled else "on"
 
-    built_in = {"kind": "lossless", "priority": "-", "provenance": "built in"}
-    versions = {name: kind.VERSION for name, kind in LOSSLESS.items()} | {"shown": shown.VERSION}
-    kinds = [{"id": name, "version": version, "state": state(name), **built_in} for name, version in versions.items()]
-    rules = [
-        {
-            "id": rule.id,
-            "version": rule.version,
-            "state": state(rule.id),
-            "kind": rule.kind,
-            "priority": rule.priority,
-            "provenance": rule.provenance,
-        }
-        for rule in ruleset.rules
-    ]
-    return [*kinds, *rules]
+    for name, version in {**{name: kind.VERSION for name, kind in LOSSLESS.items()}, "shown": shown.VERSION}.items():
+        yield name, "lossless", str(version), "-", state(name), "built in"
+    for rule in ruleset.rules:
+        yield rule.id, rule.kind, str(rule.version), str(rule.priority), state(rule.id), rule.provenance
 
 
 @command.command("show")
