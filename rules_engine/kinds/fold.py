@@ -20,8 +20,7 @@ VERSION = 1
 Span = tuple[int, int]
 Words = Sequence[str]
 
-_FEWEST = 6
-_ABOVE = 12
+_FEWEST, _ABOVE = 6, 12
 _LARGEST = 500_000
 _WIDEST = 1000
 _FIGURES = "0123456789.,:;|+-*/%=()[]"
