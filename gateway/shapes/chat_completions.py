@@ -33,7 +33,7 @@ _TOOLS = msgspec.json.Decoder(list[_Tool])
 
 
 def read(body: bytes, cache: BoundedCache[bytes, Message]) -> Conversation:
-    """The conversation in a request body; messages seen before come from `cache` by the digest of their bytes."""
+    """The conversation in a request body; messages seen before come from `cache` by their bytes."""
     try:
         top = {m.key: m for m in members(body, 0, len(body))[0]}
         listed = top.get("messages")
@@ -94,15 +94,14 @@ def _place(body: bytes, start: int, end: int, index: int, cache: BoundedCache[by
     if body[start : start + 1] != b"{":
         raise BadRequest(f"'messages[{index}]' is not an object", param=f"messages[{index}]")
     raw = body[start:end]
-    key = blake2b(raw, digest_size=16).digest()
-    message = cache.get(key)
+    message = cache.get(raw)
     if message is None:
-        message = _message(raw, key, index)
-        cache.put(key, message, len(raw))
+        message = _message(raw, index)
+        cache.put(raw, message, 2 * len(raw) + 1000)
     return Placed(message=message, start=start, end=end)
 
 
-def _message(raw: bytes, digest: bytes, index: int) -> Message:
+def _message(raw: bytes, index: int) -> Message:
     found, twice = members(raw, 0, len(raw))
     fields = {m.key: m for m in found}
     role = _string_of(raw, fields.get("role"))
@@ -117,7 +116,7 @@ def _message(raw: bytes, digest: bytes, index: int) -> Message:
     return Message(
         role=role,
         canonical=_canonical(raw, role, fields, texts, others, calls, broken),
-        raw=digest,
+        raw=blake2b(raw, digest_size=16).digest(),
         words=words,
         texts=() if broken or role not in ("tool", "user", "function") else tuple(texts),
         calls=calls,
@@ -146,13 +145,18 @@ def _texts(
     for start, end in elements(raw, content.start, content.end):
         part, twice = members(raw, start, end) if raw[start : start + 1] == b"{" else ([], False)
         text = next((m for m in part if m.key == "text"), None)
-        if text is None or raw[text.start : text.start + 1] != b'"':
+        if text is None or raw[text.start : text.start + 1] != b'"' or not _is_plain(raw, part):
             others.append(raw[start:end])
             continue
         got, _, wrong = _text(raw, text.start, text.end, role, call)
         texts += got
         broken = broken or wrong or ("duplicate key" if twice else None)
     return texts, others, broken
+
+
+def _is_plain(raw: bytes, part: list[Member]) -> bool:
+    """The part is text for the model: its type says so, or nothing says otherwise."""
+    return all(raw[m.start : m.end] == b'"text"' for m in part if m.key == "type")
 
 
 def _text(raw: bytes, start: int, end: int, role: str, call: str | None) -> tuple[list[Text], list[bytes], str | None]:
@@ -205,4 +209,3 @@ def _canonical(
 
 def _feed(digest: blake2b, part: bytes) -> None:
     digest.update(len(part).to_bytes(8, "big") + part)
-
