@@ -1,0 +1,38 @@
+"""What every test finds: no log of another test's making, and no key of the person who runs them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+import pytest
+import structlog
+
+from gateway import app, logs
+from gateway.prices import PriceBook
+from gateway.tokens import TokenCounter
+
+
+@pytest.fixture(autouse=True)
+def log() -> Iterator[io.StringIO]:
+    """What the gateway logs during the test."""
+    written = io.StringIO()
+    logs.configure(stream=written)
+    yield written
+    structlog.reset_defaults()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _loaded_once() -> Iterator[None]:
+    """Vocabulary and prices are real, and shared: each gateway would load them anew."""
+    tokens, prices = TokenCounter(), PriceBook()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app, "TokenCounter", lambda: tokens)
+        patch.setattr(app, "PriceBook", lambda: prices)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "TACO_ADMIN_KEY"):
+        monkeypatch.delenv(name, raising=False)

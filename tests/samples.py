@@ -1,0 +1,122 @@
+"""For each shape a small conversation in its own JSON, so that every contract of the wire holds for every shape."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from gateway.shapes import SHAPES
+
+PROGRESS = (
+    "".join(f"\r{k:3d}% [{'=' * (k // 4):25s}] {k * 37} kB" for k in range(101)) + "\nwrote archive.tar, 3737 kB\n"
+)
+"""What a terminal got: a bar drawn over and over. What it shows at the end is two lines."""
+LISTING = "".join(f"src/module_{k:02d}.py  {1000 + k * 77}  {chr(97 + k % 26) * 12}\n" for k in range(60))
+"""Lines of which each is its own; shown twice, the second showing can be a pointer."""
+TASK = "Pack the archive and say what is in it. " * 60
+
+
+@dataclass(frozen=True)
+class Step:
+    """One command that the agent ran, and what it printed."""
+
+    command: str
+    output: str
+
+
+class Sample(Protocol):
+    """A conversation in one shape."""
+
+    def request(
+        self, steps: Sequence[Step] = (), *, stream: bool = False, parts: Sequence[Any] = (), **more: Any
+    ) -> dict[str, Any]:
+        """The request after `steps`; with `parts` after the last output, which is then a part itself."""
+
+    def parts(self, body: Mapping[str, Any]) -> list[Any]:
+        """The parts of the last output."""
+
+    def outputs(self, body: Mapping[str, Any]) -> list[str]:
+        """The tool outputs that stand in a request, in order."""
+
+    def answer(self, text: str, usage: Mapping[str, int] | None = None) -> bytes:
+        """A whole answer of an upstream."""
+
+    def events(self, text: str, usage: Mapping[str, int] | None = None) -> list[bytes]:
+        """The same as server-sent events."""
+
+    def error(self, body: bytes) -> str:
+        """The message in an error body of this shape; fails if it is none."""
+
+
+class ChatCompletions:
+    """OpenAI chat completions."""
+
+    def request(
+        self, steps: Sequence[Step] = (), *, stream: bool = False, parts: Sequence[Any] = (), **more: Any
+    ) -> dict[str, Any]:
+        """Messages with one call and one result for each step."""
+        messages: list[dict[str, Any]] = [
+            {"role": "system", "content": "You use a shell."},
+            {"role": "user", "content": TASK},
+        ]
+        for k, step in enumerate(steps):
+            call = {
+                "id": f"call_{k}",
+                "type": "function",
+                "function": {"name": "bash", "arguments": json.dumps({"command": step.command})},
+            }
+            messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+            messages.append({"role": "tool", "tool_call_id": f"call_{k}", "content": step.output})
+        if parts:
+            messages[-1]["content"] = [{"type": "text", "text": messages[-1]["content"]}, *parts]
+        parameters = {"type": "object", "properties": {"command": {"type": "string"}}}
+        tools = [{"type": "function", "function": {"name": "bash", "parameters": parameters}}]
+        return {"model": "m-1", "messages": messages, "tools": tools, **({"stream": True} if stream else {}), **more}
+
+    def parts(self, body: Mapping[str, Any]) -> list[Any]:
+        """Those of the last message."""
+        return list(body["messages"][-1]["content"])
+
+    def outputs(self, body: Mapping[str, Any]) -> list[str]:
+        """The contents of the role `tool`."""
+        return [message["content"] for message in body["messages"] if message["role"] == "tool"]
+
+    def answer(self, text: str, usage: Mapping[str, int] | None = None) -> bytes:
+        """One choice."""
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        return json.dumps({"id": "c1", "object": "chat.completion", "choices": [choice], **_usage(usage)}).encode()
+
+    def events(self, text: str, usage: Mapping[str, int] | None = None) -> list[bytes]:
+        """A chunk for each word, the end, usage, the mark."""
+        choices: list[list[dict[str, Any]]] = [[{"index": 0, "delta": {"content": word}}] for word in text.split(" ")]
+        choices.append([{"index": 0, "delta": {}, "finish_reason": "stop"}])
+        chunks: list[dict[str, Any]] = [
+            {"id": "c1", "object": "chat.completion.chunk", "choices": choice} for choice in choices
+        ]
+        if usage:
+            chunks.append({"id": "c1", "object": "chat.completion.chunk", "choices": [], **_usage(usage)})
+        return [b"data: " + json.dumps(c).encode() + b"\n\n" for c in chunks] + [b"data: [DONE]\n\n"]
+
+    def error(self, body: bytes) -> str:
+        """``{"error": {message, type, param, code}}``."""
+        detail = json.loads(body)["error"]
+        assert set(detail) == {"message", "type", "param", "code"}
+        assert isinstance(detail["message"], str)
+        return detail["message"]
+
+
+def _usage(usage: Mapping[str, int] | None) -> dict[str, Any]:
+    return {"usage": dict(usage)} if usage else {}
+
+
+SAMPLES: dict[str, Sample] = {"/v1/chat/completions": ChatCompletions()}
+"""By path, as the table of the shapes."""
+
+assert SAMPLES.keys() == SHAPES.keys(), "a shape without a sample would go untested"
+
+
+def dump(body: Mapping[str, Any]) -> bytes:
+    """A request as most clients write it."""
+    return json.dumps(body).encode()
