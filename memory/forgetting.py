@@ -18,7 +18,8 @@ _ORPHANS = """SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM mes
 
 _BY_SESSION = (
     f"UPDATE messages SET content = NULL, exact = 0 WHERE content IS NOT NULL AND hash IN ({_OWN})",
-    "UPDATE exchanges SET head = NULL, error = NULL, reported = NULL WHERE session = ?1",
+    """UPDATE exchanges SET head = NULL, error = NULL, reported = NULL
+      WHERE session = ?1 AND coalesce(head, error, reported) IS NOT NULL""",
     "UPDATE signals SET evidence = '' WHERE evidence <> '' AND exchange IN (SELECT id FROM exchanges WHERE session = ?1)",
     "UPDATE texts SET salt = NULL, data = NULL WHERE data IS NOT NULL AND rewrite IN (SELECT seq FROM rewrites WHERE session = ?1)",
 )

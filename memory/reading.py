@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import zlib
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from memory.db import Database, Row
-from memory.rows import unpack
+from memory.rows import inflate, unpack
 from memory.types import ExchangeRow, Message, RewriteRow, RewriteTexts, SignalRecord, Totals
 
 PATIENCE = 2.0
@@ -179,7 +178,7 @@ def _texts(rows: Sequence[Row]) -> RewriteTexts | None:
 
 
 def _text(data: bytes) -> str:
-    return zlib.decompress(data).decode()
+    return inflate(data).decode()
 
 
 def _rules(rules: Sequence[Sequence[Any]]) -> tuple[tuple[str, int], ...]:

@@ -100,8 +100,9 @@ def _redact_signal(signal: SignalRecord) -> SignalRecord:
 
 
 def _encodable(noun: T) -> T:
-    values: dict[str, Any] = {field.name: getattr(noun, field.name) for field in fields(noun)}
-    return replace(noun, **{name: _encode(value) for name, value in values.items() if isinstance(value, str)})
+    values = ((field.name, getattr(noun, field.name)) for field in fields(noun))
+    encoded: dict[str, Any] = {name: _encode(value) for name, value in values if isinstance(value, str)}
+    return replace(noun, **encoded)
 
 
 def _encode(text: str) -> str:

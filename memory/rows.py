@@ -11,6 +11,7 @@ import re2
 
 from memory import audit
 from memory.canon import canonical, digest, message_hash
+from memory.errors import StoreCorrupt
 from memory.redaction import redact_record
 from memory.types import ExchangeRecord, Message
 
@@ -111,12 +112,20 @@ def pack(content: bytes) -> Content:
     return Content(digest=digest(content), data=data, blobs=tuple(blobs))
 
 
+def inflate(data: bytes) -> bytes:
+    """What was compressed. Raises `StoreCorrupt`."""
+    try:
+        return zlib.decompress(data)
+    except zlib.error as error:
+        raise StoreCorrupt(f"a row of the archive is damaged ({error}); see what `audit verify` says") from error
+
+
 def unpack(data: bytes, blobs: Sequence[tuple[int, bytes]]) -> bytes:
     """The content again, from what was left and its blobs in order."""
-    left = zlib.decompress(data)
+    left = inflate(data)
     out, at = [], 0
     for place, blob in blobs:
-        out += [left[at:place], zlib.decompress(blob)]
+        out += [left[at:place], inflate(blob)]
         at = place
     return b"".join((*out, left[at:]))
 
@@ -143,6 +152,6 @@ def _facts(record: ExchangeRecord, at: int) -> tuple[str, tuple[Text, ...]]:
         "rules": [list(rule) for rule in rewrite.rules],
         "tokens_before": rewrite.tokens_before,
         "tokens_after": rewrite.tokens_after,
-        "texts": [[text.part, text.recall, audit.seal(text.salt, zlib.decompress(text.data))] for text in texts],
+        "texts": [[text.part, text.recall, audit.seal(text.salt, inflate(text.data))] for text in texts],
     }
     return canonical(facts).decode(), texts

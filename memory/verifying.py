@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import AsyncIterator
 
 from memory import audit
@@ -12,6 +11,7 @@ from memory.canon import message_hash
 from memory.db import Database
 from memory.errors import StoreCorrupt
 from memory.reading import PAGE, Reader
+from memory.rows import inflate
 from memory.types import Report
 
 _MESSAGES = f"""SELECT hash, parent, content, exact FROM messages
@@ -60,7 +60,7 @@ async def _messages(database: Database) -> AsyncIterator[tuple[str, str | None, 
 async def _check_message(reader: Reader, hash_: str, parent: str | None, content: str, exact: bool) -> list[str]:
     try:
         data = await reader.content(content)
-    except (zlib.error, StoreCorrupt) as error:
+    except StoreCorrupt as error:
         return [f"message {hash_}: {error}"]
     if data is None:
         return [f"message {hash_}: its content is missing"]
@@ -83,6 +83,6 @@ async def _check_texts(reader: Reader, seq: int, facts: str) -> list[str]:
 
 def _is_sealed(seal: str, salt: bytes, data: bytes) -> bool:
     try:
-        return audit.seal(salt, zlib.decompress(data)) == seal
-    except zlib.error:
+        return audit.seal(salt, inflate(data)) == seal
+    except StoreCorrupt:
         return False

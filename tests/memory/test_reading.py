@@ -1,0 +1,127 @@
+"""What the archive answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from memory import Archive, ExchangeRecord, Message, RewriteRecord, RewriteTexts, SignalRecord
+from memory.reading import add
+
+Chain = Callable[..., tuple[Message, ...]]
+Record = Callable[..., ExchangeRecord]
+Rewrite = Callable[..., RewriteRecord]
+
+
+@pytest.mark.parametrize(
+    ("path", "sums"),
+    [
+        ("$.list[0]", {}),
+        ("$.tokens", {"tokens": 2}),
+        ("$.saved.gutter", {"saved": {"gutter": 2}}),
+        ('$.saved."gutter@1.0"', {"saved": {"gutter@1.0": 2}}),
+        ('$."a \\" b"', {'a " b': 2}),
+    ],
+    ids=["a list's member is no sum", "plain", "nested", "name with a dot", "name with a quote"],
+)
+def test_add(path: str, sums: dict[str, Any]) -> None:
+    """A number is added where it stands; twice the number is twice the sum."""
+    found: dict[str, Any] = {}
+    add(found, path, 1)
+    add(found, path, 1)
+    assert found == sums
+
+
+async def test_exchange(archive: Archive, chain: Chain, record: Record, rewrite: Rewrite, signal: SignalRecord) -> None:
+    """An exchange comes back with its accounts, its rewrites by id and its signals."""
+    question, answer = chain("a", {"role": "assistant", "content": "b"})
+    made = record(
+        "1", [question], reply=answer, stream=True, error="broke", rewrites=(rewrite(), rewrite("x")), signals=(signal,)
+    )
+    await archive.append([made])
+    row = await archive.exchange("1")
+    assert row is not None
+    same = ("id", "session", "tenant", "started", "first_byte", "ended", "path", "model", "stream", "retry", "status")
+    assert {name: getattr(row, name) for name in same} == {name: getattr(made, name) for name in same}
+    assert (row.reported, row.accounts, row.kept, row.error) == (made.reported, made.accounts, made.kept, "broke")
+    assert (row.rewrites, row.signals) == (("1", "2"), (signal,))
+    assert row.tip == question.hash
+    assert row.head is not None
+    assert await archive.content(row.head) == made.head
+    assert row.reply is not None
+    assert await archive.chain(row.reply) == (question, answer)
+
+
+async def test_what_was_not_reported_stays_unknown(archive: Archive, record: Record) -> None:
+    """Absent is not zero."""
+    await archive.append([record("1", first_byte=None, status=None, reported=None, head=b"", accounts={"cost": None})])
+    row = await archive.exchange("1")
+    assert row is not None
+    assert (row.first_byte, row.status, row.reported, row.head, row.tip, row.reply) == (None,) * 6
+    assert row.accounts == {"cost": None}
+    assert (await archive.totals()).accounts == {}
+
+
+async def test_totals(archive: Archive, record: Record, rewrite: Rewrite, signal: SignalRecord) -> None:
+    """Accounts are summed by every name in them, over all and by model; reasons and outcomes are counted."""
+    accounts = {"raw_tokens": 10, "saved_by_rule": {"gutter@1": 2}, "cost": 0.5, "approximate": False, "list": [1]}
+    await archive.append(
+        [
+            record("1", accounts=accounts, rewrites=(rewrite(),), signals=(signal,)),
+            record("2", accounts=accounts | {"cost": None}, model="large", session="2", outcome="failed", kept={}),
+            record("3", accounts={"raw_tokens": 1}, retry=True, kept={"short": 2, "off": 1}, model=None),
+        ]
+    )
+    totals = await archive.totals()
+    assert (totals.requests, totals.sessions, totals.retries, totals.rewrites) == (3, 2, 1, 1)
+    assert totals.outcomes == {"completed": 2, "failed": 1}
+    assert totals.kept == {"short": 3, "off": 1}
+    assert totals.signals == {"recall": 1}
+    assert totals.accounts == {"raw_tokens": 21, "saved_by_rule": {"gutter@1": 4}, "cost": 0.5}
+    assert totals.models["large"] == {"requests": 1, "accounts": {"raw_tokens": 10, "saved_by_rule": {"gutter@1": 2}}}
+    assert totals.models[""] == {"requests": 1, "accounts": {"raw_tokens": 1}}
+
+
+async def test_totals_since(archive: Archive, record: Record) -> None:
+    """Sums can begin at a time."""
+    await archive.append([record(str(k), ended=float(k)) for k in range(10)])
+    assert (await archive.totals(since=7.0)).requests == 3
+    assert (await archive.totals(since=99.0)).accounts == {}
+
+
+async def test_rewrites(archive: Archive, record: Record, rewrite: Rewrite) -> None:
+    """Rewrites are listed newest first without texts, and shown with them."""
+    await archive.append([record("1", rewrites=(rewrite(),)), record("2", session="2", rewrites=(rewrite("x y"),))])
+    assert [(row.id, row.exchange, row.texts) for row in await archive.rewrites(10)] == [
+        ("2", "2", None),
+        ("1", "1", None),
+    ]
+    assert [row.id for row in await archive.rewrites(1)] == ["2"]
+    assert [row.id for row in await archive.rewrites(10, session="session 1")] == ["1"]
+    row = await archive.rewrite("2")
+    assert row is not None
+    assert row.texts == RewriteTexts(command="ls", before="x y", after="one\nthree", omissions=(("abc123", "two\n"),))
+    assert (row.tool, row.rules, row.tokens_before, row.tokens_after) == ("bash", (("gutter", 1),), 5, 3)
+    assert await archive.rewrite("3") is None
+    assert await archive.rewrite("not a number") is None
+
+
+async def test_export(archive: Archive, record: Record, rewrite: Rewrite) -> None:
+    """All rewrites go out in the order of the chain, as plain data."""
+    await archive.append([record(str(k), rewrites=(rewrite(f"text {k}"),)) for k in range(450)])
+    rows = [json.loads(json.dumps(row)) async for row in archive.export_rewrites()]
+    assert [row["texts"]["before"] for row in rows] == [f"text {k}" for k in range(450)]
+    assert len({row["digest"] for row in rows}) == 450
+
+
+async def test_omitted(archive: Archive, record: Record, rewrite: Rewrite) -> None:
+    """Omitted text is found by tenant and id; where one id stands for two texts nobody is told a wrong one."""
+    await archive.append([record("1", rewrites=(rewrite(omissions=(("aaa111", "one"), ("bbb222", "two"))),))])
+    await archive.append([record("2", rewrites=(rewrite(omissions=(("aaa111", "one"), ("bbb222", "other"))),))])
+    assert await archive.omitted("tenant", "aaa111") == "one"
+    assert await archive.omitted("tenant", "bbb222") is None
+    assert await archive.omitted("another", "aaa111") is None
+    assert await archive.omitted("tenant", "ccc333") is None
