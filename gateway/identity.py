@@ -96,14 +96,17 @@ class Observer:
                 found = _find(k, message, asked, open_calls, tenant, equals)
                 self._known.put(chain[k], found, len(message.words) + 100)
             else:  # the same texts may stand elsewhere in another JSON form of the message
-                found = tuple(replace(s, text=_same(message, s.text)) for s in found)
+                found = tuple(_in(message, s) for s in found)
             equals.update(item.name for s in found for item in s.items)
             out += found
         return out
 
 
-def _same(message: Message, text: Text) -> Text:
-    return next(t for t in message.texts if t.value == text.value and t.call == text.call)
+def _in(message: Message, seen: Seen) -> Seen:
+    text = seen.text
+    if any(t is text for t in message.texts):
+        return seen
+    return replace(seen, text=next(t for t in message.texts if t.value == text.value and t.call == text.call))
 
 
 def _find(

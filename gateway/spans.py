@@ -52,7 +52,7 @@ def members(data: bytes, start: int, end: int) -> tuple[list[Member], bool]:
             return _scan_members(data, start, end)
         at = _skip(data, _skip(data, match.end()) + 1)
         size = len(memoryview(raw))
-        if data[at : at + size] != memoryview(raw):
+        if not data.startswith(memoryview(raw), at):  # `==` of views would go byte by byte
             return _scan_members(data, start, end)
         out.append(Member(key, at, at + size))
         at = _skip(data, at + size) + 1
@@ -110,6 +110,8 @@ def by_value(arguments: str) -> str:
 
 
 def _skip(data: bytes, at: int) -> int:
+    if data[at : at + 1] > b" ":
+        return at
     match = _BLANK.match(data, at)
     return match.end() if match else at
 

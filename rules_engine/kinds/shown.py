@@ -69,11 +69,15 @@ def _runs(text: _Text, earlier: Sequence[Earlier], least: int) -> list[Run]:
 
 def _longest(text: _Text, seed: int, low: int, earlier: Sequence[Earlier]) -> Run | None:
     """The longest run through line `seed`; among equals the latest text, whose lines are nearest."""
+    core = text.cores[seed]
+    sources = [source for source in earlier if core in source.places]
+    if not sources:
+        return None
     high = min((at for at in text.barred if at > seed), default=len(text.lines))
     low = max((at + 1 for at in text.barred if low <= at < seed), default=low)
     found = []
-    for source in reversed(earlier):
-        for at in source.places.get(text.cores[seed], ()):
+    for source in reversed(sources):
+        for at in source.places[core]:
             back, ahead = _reach(text.cores, seed, low, high, source, at)
             found.append((back + ahead, Run(seed - back, seed + ahead, source, at - back, SAME)))
     best: Run | None = None
