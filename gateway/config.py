@@ -73,7 +73,7 @@ class Rewriting:
 class Store:
     """How long a request may wait for the store, and how much may wait for it."""
 
-    decision_seconds: float = 0.25
+    decision_seconds: float = 1.0
     """Longest wait for a decision to be pinned; past it the text stays raw."""
     commit_seconds: float = 1.0
     """Longest wait for the commit, beside the upstream call, before the first byte goes to the client."""
