@@ -17,7 +17,7 @@ from gateway.replies import Reply
 from gateway.tokens import TokenCounter
 from gateway.types import Conversation, Outcome
 from memory import ExchangeRecord, Message, RewriteRecord, SignalRecord, canonical, message_hash
-from rules_engine import Form
+from rules_engine import Applied, Form
 
 MESSAGE_OVERHEAD = 4
 """Tokens that a chat format spends around each message."""
@@ -108,7 +108,7 @@ class Ledger:
         for one in shown:
             name.update(one.digest.encode())
             saved += self._text(one.item.digest, one.item.observation.text) - self._text(one.digest, one.text)
-        applied = tuple(a for one in shown if one.form for a in one.form.applied)
+        applied = tuple(a for one in shown for a in _applied(one))
         return Counted(
             raw=canonical_digest,
             forwarded=name.digest(),
@@ -148,7 +148,7 @@ class Ledger:
             command=observation.command,
             before=observation.text,
             after=shown.text,
-            rules=tuple(a.rule for a in shown.form.applied) if shown.form else (("recall", 1),),
+            rules=tuple(a.rule for a in _applied(shown)),
             omissions=_omissions(observation.text, shown.form),
             tokens_before=self._tokens.count(observation.text),
             tokens_after=self._tokens.count(shown.text),
@@ -210,6 +210,13 @@ def _signals(exchange: Exchange) -> tuple[SignalRecord, ...]:
     return tuple(
         SignalRecord(name=s.name, key=s.key, rules=s.rules, evidence=s.evidence, weight=s.weight) for s in signals
     )
+
+
+def _applied(shown: Shown) -> tuple[Applied, ...]:
+    if shown.form is not None:
+        return shown.form.applied
+    removed = len(shown.item.observation.text) - len(shown.text)
+    return (Applied(rule=("recall", 1), loss="lossless", removed=removed),)
 
 
 def _omissions(text: str, form: Form | None) -> tuple[tuple[str, str], ...]:

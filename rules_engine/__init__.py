@@ -9,6 +9,7 @@ from rules_engine.marks import find_ids
 from rules_engine.recall import requested, substitute
 from rules_engine.script import text_digest
 from rules_engine.types import (
+    Applied,
     Context,
     Decision,
     Earlier,
@@ -27,6 +28,7 @@ from rules_engine.types import (
 )
 
 __all__ = [
+    "Applied",
     "Context",
     "Decision",
     "Earlier",
