@@ -40,10 +40,11 @@ class Database:
         self._lock = asyncio.Lock()
 
     @classmethod
-    async def open(cls, path: Path, *, pragmas: Sequence[str] = ()) -> Self:
+    async def open(cls, path: Path, *, pragmas: Sequence[str] = (), create: bool = True) -> Self:
         """A connection that writes; the file comes into being readable for its owner only."""
         with _translated(path):
-            _create(path)
+            if create:
+                _create(path)
         return await cls._connect(path, "rw", (*_WRITER, *pragmas))
 
     @classmethod

@@ -116,7 +116,7 @@ class Decisions:
 
     async def checkpoint(self) -> int:
         """Move what is committed from the log into the file; how many pages of the log could not be moved yet."""
-        database = await Database.open(self._path, pragmas=_PRAGMAS)
+        database = await Database.open(self._path, pragmas=_PRAGMAS, create=False)
         try:
             ((_, logged, moved),) = await database.rows("PRAGMA wal_checkpoint(PASSIVE)")
         finally:

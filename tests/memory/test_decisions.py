@@ -298,8 +298,11 @@ async def test_disk_full(path: Path, decisions: Decisions) -> None:
 async def test_deleted_file(path: Path, decisions: Decisions) -> None:
     """A file that was deleted under the gateway is an error, not a place where decisions vanish."""
     os.unlink(path)
+    with pytest.raises(StoreError, match="check that the folder exists"):
+        await decisions.checkpoint()
     with pytest.raises(StoreError, match="deleted or replaced"):
         await decisions.choose([("a", b"1")], SOON)
+    assert not os.access(path, os.F_OK)
 
 
 async def test_after_closing(path: Path) -> None:
