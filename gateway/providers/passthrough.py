@@ -83,7 +83,7 @@ class Passthrough:
                 continue
             if name in _KEYS and not self._upstream.client_key:
                 continue
-            out.add(name.decode("latin-1"), value.decode("latin-1"))
+            out.add(name.decode("latin-1"), _text(value))
         if not keys or not self._upstream.client_key:
             self._add_key(out)
         return out
@@ -127,6 +127,14 @@ class _Response:
     async def aclose(self) -> None:
         """Give the connection back if the body has ended; else close it, which tells the upstream to stop."""
         self._response.close() if not self._response.content.at_eof() else self._response.release()
+
+
+def _text(value: bytes) -> str:
+    """A header's value as aiohttp, which writes UTF-8, gives it back."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
 
 
 def _lowered(headers: tuple[tuple[bytes, bytes], ...]) -> Headers:
