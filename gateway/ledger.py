@@ -161,7 +161,7 @@ def _head(body: bytes, conversation: Conversation) -> bytes:
 
 
 def _reply(exchange: Exchange) -> Reply | None:
-    if exchange.shape is None or exchange.status is None or not exchange.reply:
+    if exchange.shape is None or exchange.status is None:
         return None
     fields = dict(exchange.answer_headers)
     return exchange.shape.read_reply(

@@ -15,6 +15,11 @@ PATIENCE = 20.0
 """Seconds after which a test fails rather than waits."""
 
 Headers = list[tuple[str, str]]
+JSON = ("content-type", "application/json")
+EVENTS = ("content-type", "text/event-stream")
+CHUNKED = ("transfer-encoding", "chunked")
+LAST = b"0\r\n\r\n"
+"""The end of a chunked body."""
 
 
 class Torn(Exception):  # noqa: N818 - what a connection is, not what went wrong with a test
@@ -92,6 +97,7 @@ class Call:
     headers: Headers
     writer: asyncio.StreamWriter
     pieces: list[bytes] = field(default_factory=list)
+    came: asyncio.Condition = field(default_factory=asyncio.Condition)
     gone: asyncio.Event = field(default_factory=asyncio.Event)
     """The other side has closed the connection."""
 
@@ -99,6 +105,11 @@ class Call:
     def body(self) -> bytes:
         """All of the body that has arrived."""
         return b"".join(self.pieces)
+
+    async def until(self, part: bytes) -> None:
+        """Return when `part` of the body has arrived."""
+        async with asyncio.timeout(PATIENCE), self.came:
+            await self.came.wait_for(lambda: part in self.body)
 
     def header(self, name: str) -> list[str]:
         """All values of a header."""
@@ -126,9 +137,7 @@ def frame(status: int, headers: Iterable[tuple[str, str]], body: bytes | None) -
     return "\r\n".join([*lines, "", ""]).encode("latin-1") + (body or b"")
 
 
-def whole(
-    body: bytes, status: int = 200, headers: Iterable[tuple[str, str]] = (("content-type", "application/json"),)
-) -> Reply:
+def whole(body: bytes, status: int = 200, headers: Iterable[tuple[str, str]] = (JSON,)) -> Reply:
     """Answer in one piece."""
 
     async def reply(call: Call) -> None:
@@ -144,14 +153,14 @@ def chunk(data: bytes) -> bytes:
 
 def streamed(
     pieces: Iterable[bytes],
-    headers: Iterable[tuple[str, str]] = (("content-type", "text/event-stream"),),
+    headers: Iterable[tuple[str, str]] = (EVENTS,),
     *,
     broken: bool = False,
 ) -> Reply:
     """Answer in pieces, each written on its own; `broken`: the connection is reset instead of the end."""
 
     async def reply(call: Call) -> None:
-        await call.write(frame(200, [*headers, ("transfer-encoding", "chunked")], None))
+        await call.write(frame(200, [*headers, CHUNKED], None))
         for piece in pieces:
             await call.write(chunk(piece))
             await asyncio.sleep(0)
@@ -159,9 +168,22 @@ def streamed(
             await asyncio.sleep(0.02)  # a reset may overtake what was written before it
             call.reset()
         else:
-            await call.write(b"0\r\n\r\n")
+            await call.write(LAST)
 
     return reply
+
+
+def held(first: bytes, second: bytes, headers: Iterable[tuple[str, str]] = (EVENTS,)) -> tuple[Reply, asyncio.Event]:
+    """Answer in two pieces, the second once the event is set."""
+    more = asyncio.Event()
+
+    async def reply(call: Call) -> None:
+        await call.write(frame(200, [*headers, CHUNKED], None) + chunk(first))
+        async with asyncio.timeout(PATIENCE):
+            await more.wait()
+        await call.write(chunk(second) + LAST)
+
+    return reply, more
 
 
 class Upstream:
@@ -203,7 +225,9 @@ class Upstream:
             self._came.notify_all()
         try:
             async for piece in stream.pieces(headers):
-                call.pieces.append(piece)
+                async with call.came:
+                    call.pieces.append(piece)
+                    call.came.notify_all()
         except Torn:
             call.gone.set()
             raise
@@ -292,13 +316,18 @@ class Client:
         """The whole response, or what there is of it."""
         async with asyncio.timeout(PATIENCE):
             first, headers = await self.stream.head()
-            body, clean = [], True
+            status, body, clean = int(first.split(" ")[1]), bytearray(), True
             try:
-                async for piece in self.stream.pieces(headers, to_end=True):
-                    body.append(piece)
+                async for piece in self.stream.pieces(headers, to_end=status not in (204, 304)):
+                    body += piece
             except Torn:
                 clean = False
-        return Answer(int(first.split(" ")[1]), headers, b"".join(body), clean)
+        return Answer(status, headers, bytes(body), clean)
+
+    async def write(self, data: bytes) -> None:
+        """Send a piece of a body."""
+        self.writer.write(data)
+        await self.writer.drain()
 
     def leave(self) -> None:
         """Close without waiting for anything."""
@@ -314,9 +343,6 @@ async def connected(url: str) -> AsyncIterator[Client]:
         yield Client(reader, writer)
     finally:
         writer.close()
-
-
-JSON = ("content-type", "application/json")
 
 
 async def ask(
