@@ -96,7 +96,7 @@ PATTERNS = (
         rb"(?i)\bauthorization\\?[\"']?\s*[:=]\s*\\?[\"']?(?P<secret>[A-Za-z0-9._~+/=:-]{8,})",
     ),
     _find("authorization", "random", rb"(?i)\b(?:bearer|basic)\s+(?P<secret>[A-Za-z0-9._~+/=-]{12,})"),
-    _find("cookie", "sure", rb"(?im)^[<>*\s]*(?:set-)?cookie: (?P<secret>[^\s=;]+=[^\n]+)"),
+    _find("cookie", "sure", rb"(?i)\bcookie\\?[\"']?: \\?[\"']?(?P<secret>[A-Za-z0-9_.-]+=[^\n\"'\\]+)"),
     _find("url-password", "value", rb"://[^\s/:@\"'<>`\[]*:(?P<secret>[^\s/@\"'<>`]+)@"),
     _find("url-password", "sure", rb"://(?P<secret>[A-Za-z0-9_-]{30,})@"),
     _find("password", "value", rb"(?i)\bcurl\b[^\n|;]*\s(?:-u|--user)[ =]?[\"']?[^\s:\"']+:(?P<secret>[^\s\"']+)"),

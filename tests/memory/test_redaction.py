@@ -59,6 +59,7 @@ SECRETS = {
     "basic": ("> Authorization: Basic " + "YWRtaW46aHVudGVyMg==", "YWRtaW46aHVudGVyMg"),
     "header with a key": ("x-api-key: " + HEX, HEX),
     "cookie": ("< Set-Cookie: session=" + ALNUM + "; Path=/", ALNUM),
+    "cookie in curl": ("curl -H 'Cookie: session=" + ALNUM + "' http://x", ALNUM),
     "environment": ("export DB_PASSWORD=hunter2\nexport A=1", "hunter2"),
     "environment, a word": ("MYSQL_ROOT_PASSWORD=supersecret", "supersecret"),
     "environment, quoted": ('SESSION_SECRET="shhh!"', "shhh!"),
@@ -78,6 +79,16 @@ SECRETS = {
     "query": ("GET /v1?api_key=" + HEX + "&page=2", HEX),
     "prose": ("The API key is " + HEX + ".", HEX),
 }
+
+LONG = ALNUM * 3
+for token in (
+    *("gsk_" + LONG, "xai-" + LONG, "pplx-" + LONG, "r8_" + LONG, "tvly-" + LONG, "dapi" + HEX, "dop_v1_" + HEX * 2),
+    *("dckr_pat_" + LONG, "sbp_" + HEX + HEX[:8], "shpat_" + HEX, "hvs." + LONG, "glsa_" + LONG, "sntrys_" + LONG),
+    *("ATATT3" + LONG, "lin_api_" + LONG, "ntn_" + LONG, "AGE-SECRET-KEY-1" + LONG.upper(), "GOCSPX-" + LONG),
+    *("ya29." + LONG, "123456789:AA" + LONG[:33], "SK" + HEX, "whsec_" + LONG, "rk_live_" + LONG, "gldt-" + LONG),
+    *("discord.com/api/webhooks/123456/" + LONG, "xapp" + "-1-A0B-" + LONG),
+):
+    SECRETS["token " + token[:8]] = ("x " + token, token[-20:])
 
 HARMLESS = {
     "words": "The token is refreshed when the password changes.",
