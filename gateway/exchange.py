@@ -195,6 +195,7 @@ class Client:
         self._exchange = exchange
         self._clock = clock
         self.started = False
+        self._tail = b""
 
     async def relay(self, answer: Answer) -> None:
         """Status, headers and body as they come; nothing is held back."""
@@ -204,6 +205,7 @@ class Client:
         async with aclosing(answer.chunks()) as chunks:
             async for chunk in chunks:
                 exchange.hear(chunk, self._clock())
+                self._tail = chunk[-4:] if len(chunk) > 3 else (self._tail + chunk)[-4:]
                 await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -216,14 +218,16 @@ class Client:
             await self._start(error.status, ((b"content-type", b"application/json"), (b"content-length", length)))
             await self._send({"type": "http.response.body", "body": body, "more_body": False})
             return
-        if self._is_stream():
+        if self._takes_events():
             await self._send({"type": "http.response.body", "body": shape.error_event(error), "more_body": True})
         raise error  # the server closes the connection without an end
 
-    def _is_stream(self) -> bool:
+    def _takes_events(self) -> bool:
+        """It is a plain stream, and no event is under way: what is added to half an event would be read as part of it."""
         headers = dict(self._exchange.answer_headers)
         kind = headers.get(b"content-type", b"")
-        return kind.startswith(b"text/event-stream") and not headers.get(b"content-encoding")
+        plain = kind.startswith(b"text/event-stream") and not headers.get(b"content-encoding")
+        return plain and (not self._tail or self._tail.endswith((b"\n\n", b"\r\n\r\n", b"\r\r")))
 
     async def _start(self, status: int, headers: Headers) -> None:
         self.started = True
@@ -244,7 +248,6 @@ def may_rewrite(rewriting: Rewriting, upstream: Upstream, got: Inbound) -> bool:
     return rewriting.enabled and upstream.rewrite and got.fields.get("x-taco-rewrite", "on").lower() not in ("off", "0")
 
 
-
 def peek_model(body: bytes) -> str | None:
     """The model that a JSON body names, if it names one."""
     try:
@@ -262,6 +265,4 @@ def may_have_body(got: Inbound) -> bool:
 def _request(
     got: Inbound, headers: Headers, body: bytes | AsyncIterator[bytes], model: str | None, stream: bool
 ) -> Request:
-    return Request(
-        id=got.id, method=got.method, path=got.path, headers=headers, body=body, model=model, stream=stream
-    )
+    return Request(id=got.id, method=got.method, path=got.path, headers=headers, body=body, model=model, stream=stream)

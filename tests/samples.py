@@ -40,11 +40,14 @@ class Sample(Protocol):
     def outputs(self, body: Mapping[str, Any]) -> list[str]:
         """The tool outputs that stand in a request, in order."""
 
-    def answer(self, text: str, usage: Mapping[str, int] | None = None) -> bytes:
+    def answer(self, text: str, usage: Mapping[str, Any] | None = None) -> bytes:
         """A whole answer of an upstream."""
 
-    def events(self, text: str, usage: Mapping[str, int] | None = None) -> list[bytes]:
+    def events(self, text: str, usage: Mapping[str, Any] | None = None) -> list[bytes]:
         """The same as server-sent events."""
+
+    def error_event(self, data: bytes) -> str:
+        """The message in an error event of this shape; fails if it is none, or not alone."""
 
     def error(self, body: bytes) -> str:
         """The message in an error body of this shape; fails if it is none."""
@@ -83,12 +86,12 @@ class ChatCompletions:
         """The contents of the role `tool`."""
         return [message["content"] for message in body["messages"] if message["role"] == "tool"]
 
-    def answer(self, text: str, usage: Mapping[str, int] | None = None) -> bytes:
+    def answer(self, text: str, usage: Mapping[str, Any] | None = None) -> bytes:
         """One choice."""
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         return json.dumps({"id": "c1", "object": "chat.completion", "choices": [choice], **_usage(usage)}).encode()
 
-    def events(self, text: str, usage: Mapping[str, int] | None = None) -> list[bytes]:
+    def events(self, text: str, usage: Mapping[str, Any] | None = None) -> list[bytes]:
         """A chunk for each word, the end, usage, the mark."""
         choices: list[list[dict[str, Any]]] = [[{"index": 0, "delta": {"content": word}}] for word in text.split(" ")]
         choices.append([{"index": 0, "delta": {}, "finish_reason": "stop"}])
@@ -97,7 +100,15 @@ class ChatCompletions:
         ]
         if usage:
             chunks.append({"id": "c1", "object": "chat.completion.chunk", "choices": [], **_usage(usage)})
-        return [b"data: " + json.dumps(c).encode() + b"\n\n" for c in chunks] + [b"data: [DONE]\n\n"]
+        return [b"data: " + json.dumps(c, ensure_ascii=False).encode() + b"\n\n" for c in chunks] + [
+            b"data: [DONE]\n\n"
+        ]
+
+    def error_event(self, data: bytes) -> str:
+        """The error body as the data of an event."""
+        assert data.startswith(b"data: ")
+        assert data.endswith(b"}\n\n")
+        return self.error(data[6:-2])
 
     def error(self, body: bytes) -> str:
         """``{"error": {message, type, param, code}}``."""
@@ -107,7 +118,7 @@ class ChatCompletions:
         return detail["message"]
 
 
-def _usage(usage: Mapping[str, int] | None) -> dict[str, Any]:
+def _usage(usage: Mapping[str, Any] | None) -> dict[str, Any]:
     return {"usage": dict(usage)} if usage else {}
 
 
