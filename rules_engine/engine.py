@@ -1,51 +1,32 @@
-"""Decide what is forwarded in the place of one observation, and show a decision again: `decide`, `shown`."""
+"""Decide what is forwarded in the place of one observation, and show a decision again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
 
-from rules_engine import guards, marks
-from rules_engine.kinds import LOSSLESS
-from rules_engine.kinds import shown as pointers
-from rules_engine.lines import starts
+from rules_engine import guards, invariants, lossy, pointing
+from rules_engine.critical import criticals, is_failing, verdicts
+from rules_engine.draft import Draft
+from rules_engine.kinds import BOUND, LOSSLESS
+from rules_engine.natures import nature
 from rules_engine.recall import requested
-from rules_engine.script import Edit, compose, render, splice, text_digest, trace
+from rules_engine.script import render, text_digest
 from rules_engine.types import (
-    Applied,
     Context,
     Decision,
     Form,
     Kept,
     KeptReason,
-    Loss,
+    Nature,
     Observation,
-    Omission,
     Rewritten,
-    RuleRef,
+    Rule,
     RuleSet,
-    Script,
     Settings,
-    Source,
 )
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """A text on its way from raw to result, with the script that leads there."""
-
-    text: str
-    script: Script
-    applied: tuple[Applied, ...] = ()
-    sources: tuple[Source, ...] = ()
-    omissions: tuple[Omission, ...] = ()
-
-    def step(self, rule: RuleRef, loss: Loss, edits: Sequence[Edit]) -> Draft:
-        """The draft after `edits` to its text."""
-        script = splice(len(self.text), edits)
-        text = render(self.text, script)
-        done = Applied(rule=rule, loss=loss, removed=len(self.text) - len(text))
-        return replace(self, text=text, script=compose(self.script, script), applied=(*self.applied, done))
+FIXED_PATTERNS = 24
+"""What the lossless kinds, protection and pointers cost together, in patterns."""
 
 
 def decide(observation: Observation, ruleset: RuleSet, context: Context) -> Decision:
@@ -70,21 +51,26 @@ def _exempt(observation: Observation, settings: Settings, context: Context) -> K
 
 
 def _decide(observation: Observation, ruleset: RuleSet, context: Context) -> Decision:
-    settings = ruleset.settings
-    whole = Draft(text=observation.text, script=((0, len(observation.text)),))
-    plain = _reduce(whole, observation, settings)
-    drafts = [plain] if plain.applied else []
-    if context.shell and context.earlier and "shown" not in settings.disabled:
-        pointed = _point(plain, observation, settings, context)
-        drafts = [pointed, *drafts] if pointed.sources else drafts
+    settings, key = ruleset.settings, observation.key
+    rules = lossy.matching(ruleset, observation) if context.shell else ()
+    if len(observation.text) * (FIXED_PATTERNS + lossy.patterns(rules)) > settings.work_limit:
+        return Kept(key=key, reason="budget")
+    sort = nature(observation)
+    base = reduce(Draft.begin(observation.text), observation, settings)
+    plain = _run_rules(base, observation, rules, settings, context.recall_ids) if sort == "terminal" else base
+    pointed = _point(plain, observation, sort, settings, context)
+    drafts = [pointed, plain] if pointed.sources else [plain]
+    drafts = [draft for draft in drafts if draft.applied]
     if not drafts:
-        return Kept(key=observation.key, reason="no gain")
-    forms = tuple(_form(draft) for draft in drafts)
-    return Rewritten(key=observation.key, raw_digest=text_digest(observation.text), forms=forms)
+        return Kept(key=key, reason="no gain")
+    for draft in drafts:
+        if breach := invariants.breach(observation, base, draft, sort):
+            return Kept(key=key, reason="invariant", detail=breach)
+    return Rewritten(key=key, raw_digest=text_digest(observation.text), forms=tuple(draft.form() for draft in drafts))
 
 
-def _reduce(draft: Draft, observation: Observation, settings: Settings) -> Draft:
-    """Run the lossless kinds, each on the result of those before."""
+def reduce(draft: Draft, observation: Observation, settings: Settings) -> Draft:
+    """Run the lossless kinds, each on the result of those before, and keep what their own inverse undoes."""
     for name, kind in LOSSLESS.items():
         if name in settings.disabled:
             continue
@@ -92,57 +78,49 @@ def _reduce(draft: Draft, observation: Observation, settings: Settings) -> Draft
         edits = guards.worthwhile(encoded.edits) if encoded else ()
         if not encoded or not edits:
             continue
-        after = draft.step((name, kind.VERSION), "lossless", edits)
+        after = draft.step(edits)
         if kind.verify(draft.text, after.text, encoded.note):
-            draft = after
+            draft = after.credit((name, kind.VERSION), "lossless", len(draft.text) - len(after.text))
     return draft
 
 
-def _point(draft: Draft, observation: Observation, settings: Settings, context: Context) -> Draft:
-    """Replace runs of lines that stand in earlier texts by pointers."""
-    lines = draft.text.split("\n")
-    offsets = starts(lines)
-    runs = pointers.find(lines, context.earlier, settings)
-    spans = trace(draft.script, [(offsets[run.start], offsets[run.end] - 1) for run in runs])
-    edits: list[Edit] = []
-    omissions: list[Omission] = []
-    sources: list[Source] = []
-    taken = set(context.recall_ids)
-    for run, span in zip(runs, spans, strict=True):
-        if span is None:
-            continue
-        name = marks.new_id(observation.key, *span, taken)
-        edit = _pointer_edit(run, lines, offsets, name)
-        if not guards.gains(edit):
-            continue
-        taken.add(name)
-        edits.append(edit)
-        rule = ("shown", pointers.VERSION)
-        omissions.append(Omission(id=name, spans=(span,), lines=run.end - run.start, rules=(rule,)))
-        sources.append(Source(key=run.source.key, digest=run.source.digest))
-    if not edits:
+def _run_rules(
+    draft: Draft, observation: Observation, rules: tuple[Rule, ...], settings: Settings, taken: Collection[str]
+) -> Draft:
+    if not rules:
         return draft
-    after = draft.step(("shown", pointers.VERSION), "lossless", edits)
-    return replace(after, sources=tuple(dict.fromkeys(sources)), omissions=(*draft.omissions, *omissions))
+    lines = draft.text.split("\n")
+    if is_failing(observation, lines):
+        rules = tuple(rule for rule in rules if rule.on_failing and settings.critical == "guarded")
+    if not rules:
+        return draft
+    bound = (at for start, end in _bound(draft) for at in range(start, end))
+    return lossy.leave_out(draft, observation.key, rules, stated(lines).union(bound), taken)
 
 
-def _pointer_edit(run: pointers.Run, lines: Sequence[str], offsets: Sequence[int], name: str) -> Edit:
-    first, last = (
-        (offsets[at] + quoted[0], offsets[at] + quoted[1])
-        for at in (run.start, run.end - 1)
-        for quoted in (marks.quote(lines[at]),)
+def _point(draft: Draft, observation: Observation, sort: Nature, settings: Settings, context: Context) -> Draft:
+    if not context.shell or not context.earlier or "shown" in settings.disabled or sort == "structured":
+        return draft
+    if invariants.is_json(draft.text):
+        return draft
+    guard = pointing.Guard(
+        lines=stated(draft.text.split("\n")) if sort == "terminal" else frozenset(),
+        bound=_bound(draft),
+        ids=frozenset(context.recall_ids),
     )
-    return offsets[run.start], offsets[run.end] - 1, marks.pointer(run.end - run.start, run.relation, first, last, name)
+    return pointing.point(draft, observation.key, context.earlier, settings, guard)
 
 
-def _form(draft: Draft) -> Form:
-    return Form(
-        script=draft.script,
-        digest=text_digest(draft.text),
-        applied=draft.applied,
-        sources=draft.sources,
-        omissions=draft.omissions,
-    )
+def stated(lines: list[str]) -> frozenset[int]:
+    """Positions of lines that state a failure or a result, with what belongs to them."""
+    return criticals(lines) | verdicts(lines)
+
+
+def _bound(draft: Draft) -> tuple[tuple[int, int], ...]:
+    """Runs of lines that a form of a lossless kind holds together."""
+    lines = draft.text.split("\n")
+    done = {applied.rule[0] for applied in draft.applied}
+    return tuple(span for name, kind in BOUND.items() if name in done for span in kind.bound(lines))
 
 
 def render_form(text: str, form: Form) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal
 
-from rules_engine.numbering import Relation
 from rules_engine.types import Piece
 
 QUOTED = 40
@@ -16,7 +15,7 @@ QUOTED = 40
 SHORTEST_ID = 6
 
 _QUOTE = rf"\"(.{{1,{QUOTED}}})\""
-_HOW = r"( with numbers [0-9]+ (?:higher|lower)| with numbers| without numbers)?"
+_HOW = r"( with numbers [0-9]+ (?:higher|lower))?"
 _SAYS = rf"\[([0-9]+) lines? (?:omitted|as shown above{_HOW}, {_QUOTE} to {_QUOTE}): echo recall:([0-9a-f]{{6,32}})\]"
 _MARK = re.compile(_SAYS)
 _MARKS = re.compile(f"^{_SAYS}$", re.M)
@@ -37,9 +36,9 @@ def omitted(lines: int, recall_id: str) -> str:
     return f"[{_counted(lines)} omitted: echo recall:{recall_id}]"
 
 
-def pointer(lines: int, relation: Relation, first: Piece, last: Piece, recall_id: str) -> tuple[Piece, ...]:
+def pointer(lines: int, shift: int, first: Piece, last: Piece, recall_id: str) -> tuple[Piece, ...]:
     """The mark for lines that stand earlier in the request; `first` and `last` are slices, so that it holds no text."""
-    how = f"{_counted(lines)} as shown above{_numbers(relation)}"
+    how = f"{_counted(lines)} as shown above{_numbers(shift)}"
     return (f'[{how}, "', first, '" to "', last, f'": echo recall:{recall_id}]')
 
 
@@ -52,6 +51,12 @@ def parse(line: str) -> Mark | None:
 def is_mark(line: str) -> bool:
     """The line has the form of a mark; whether it is one of ours only the decision knows."""
     return parse(line) is not None
+
+
+def names(line: str, ids: Collection[str]) -> bool:
+    """The line is a mark with one of `ids`."""
+    mark = parse(line)
+    return mark is not None and mark.id in ids
 
 
 def find_ids(text: str) -> list[str]:
@@ -80,7 +85,5 @@ def _counted(lines: int) -> str:
     return "1 line" if lines == 1 else f"{lines} lines"
 
 
-def _numbers(relation: Relation) -> str:
-    if relation.way == "shifted":
-        return f" with numbers {abs(relation.by)} {'higher' if relation.by > 0 else 'lower'}"
-    return {"same": "", "numbered": " with numbers", "bare": " without numbers"}[relation.way]
+def _numbers(shift: int) -> str:
+    return f" with numbers {abs(shift)} {'higher' if shift > 0 else 'lower'}" if shift else ""

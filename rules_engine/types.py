@@ -57,6 +57,8 @@ class Observation:
     """As the framing states it; `None` where it does not."""
     text: str
     """The body, without the agent's wrapper."""
+    escaped: bool = False
+    """It stands inside a JSON string: the model sees its line breaks as ``\\n``, and what follows runs on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ A member is one module; it is listed here, in the order in which the engine runs
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -46,8 +46,28 @@ class Lossy(Protocol):
         """Positions of the lines to leave out, ascending; never one that is protected."""
 
 
-LOSSLESS: Mapping[str, Lossless] = {}
+class Bound(Protocol):
+    """A kind whose form speaks of lines around it."""
+
+    def bound(self, lines: Sequence[str]) -> list[tuple[int, int]]:
+        """Runs of lines of a result that must stay together to be read right."""
+
+
+# The members import the types above, so they can be named only after them.
+from rules_engine.kinds import fold, gutter, line_filter, repeats, search, structured, terminal  # noqa: E402
+
+LOSSLESS: Mapping[str, Lossless] = {
+    "terminal": terminal,
+    "gutter": gutter,
+    "repeats": repeats,
+    "fold": fold,
+    "search": search,
+    "structured": structured,
+}
 """Kinds that always run, in this order."""
 
-KINDS: Mapping[str, Lossy] = {}
+BOUND: Mapping[str, Bound] = {"repeats": repeats, "fold": fold, "search": search}
+"""Those of them whose lines must not be parted."""
+
+KINDS: Mapping[str, Lossy] = {"line_filter": line_filter}
 """Kinds that a rule may name."""

@@ -140,6 +140,12 @@ def _gaps(line: str, spans: Sequence[Span]) -> list[str]:
     return [line[end:start] for (_, end), (start, _) in pairwise([(0, 0), *spans, (len(line), 0)])]
 
 
+def bound(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """Each form with its values."""
+    heads = [(at, _HEAD.fullmatch(line)) for at, line in enumerate(lines) if line.endswith(_CLOSE)]
+    return [(at, at + 1 + int(head[1])) for at, head in heads if head]
+
+
 def verify(text: str, result: str, note: str) -> bool:
     """Fill each form with the values of its lines, and compare."""
     lines = iter(result.split("\n"))

@@ -31,7 +31,8 @@ class Label(NamedTuple):
 
 def encode(text: str, observation: Observation) -> Encoded | None:
     """Delete the padding of lines that are numbered in order; the note says which, and how wide it was."""
-    if not _PADDED.search(text):
+    if observation.escaped or not _PADDED.search(text):
+        # In a JSON string a number right after a line break reads as "n12".
         return None
     edits, notes = [], []
     for run in _runs(text):

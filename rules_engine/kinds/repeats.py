@@ -84,6 +84,13 @@ def _is_mark(line: str) -> bool:
     return line[-1:] == "]" and bool(_LINE_MARK.fullmatch(line) or _BLOCK_MARK.fullmatch(line))
 
 
+def bound(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """Each mark with the lines that it says are repeated."""
+    ends = ((at, line) for at, line in enumerate(lines) if line[-1:] == "]")
+    found = [(at, _LINE_MARK.fullmatch(line) or _BLOCK_MARK.fullmatch(line)) for at, line in ends]
+    return [(at if mark.re is _LINE_MARK else at - int(mark[1]), at + 1) for at, mark in found if mark]
+
+
 def verify(text: str, result: str, note: str) -> bool:
     """Write every line and block as often as its mark says, and compare."""
     out: list[str] = []

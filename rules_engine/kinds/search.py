@@ -20,6 +20,9 @@ _CONTEXT = re.compile(r"-\d+-")
 _NUMBER = re.compile(r"\d+[:-]")
 _NAMED = re.compile(r"\.[A-Za-z_][\w+-]*$|[\\/][\w.-]*[A-Za-z][\w-]*$")
 _NOT_A_PATH = re.compile(r"\d{4}-\d\d-\d\d|\d\dT\d\d|T\d\d$| \(")
+_STATES = re.compile(
+    r"(?i)error|exception|traceback|fatal|panic|fail|not found|denied|time.?out|success|completed|\d (?:passed|tests?)"
+)
 _BREAK = "--"
 
 
@@ -30,7 +33,7 @@ def encode(text: str, observation: Observation) -> Encoded | None:
     lines = text.split("\n")
     paths = _paths(lines)
     groups = list(_groups(lines, paths))
-    if not groups or nature(observation) not in ("search", "read") or _misleads(lines, groups):
+    if not groups or nature(observation) not in ("search", "read") or any(map(_NUMBER.match, lines)):
         return None
     return Encoded(edits=tuple(_edits(lines, paths, groups)))
 
@@ -63,37 +66,57 @@ def _groups(lines: Sequence[str], paths: Sequence[str]) -> Iterator[tuple[int, i
             yield members[0], members[-1]
 
 
-def _misleads(lines: Sequence[str], groups: Sequence[tuple[int, int]]) -> bool:
-    """A line that was there before would read as part of a group."""
-    ends = {last for _, last in groups}
-    return any(
-        _NUMBER.match(line) and (lines[at - 1].endswith(":") or at - 1 in ends or lines[at - 1] == _BREAK)
-        for at, line in enumerate(lines[1:], 1)
-    )
-
-
 def _edits(lines: Sequence[str], paths: Sequence[str], groups: Sequence[tuple[int, int]]) -> Iterator[Edit]:
     offsets = starts(lines)
     for first, last in groups:
         path, start, end = paths[first], offsets[first], offsets[last + 1] - 1
         pieces: list[Piece] = [(start, start + len(path)), ":\n"]
         for at in range(first, last + 1):
-            prefix = 0 if lines[at] == _BREAK else len(path) + 1
+            prefix = 0 if _is_whole(lines[at], path) else len(path) + 1
             pieces.append((offsets[at] + prefix, min(offsets[at + 1], end)))
         yield start, end, tuple(pieces)
 
 
+def bound(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """Each heading with the hits under it."""
+    out: list[tuple[int, int]] = []
+    for at, line in enumerate(lines):
+        if _NUMBER.match(line) and at and lines[at - 1].endswith(":") and not _NUMBER.match(lines[at - 1]):
+            out.append((at - 1, at + 1))
+        elif out and at == out[-1][1] and (_NUMBER.match(line) or line == _BREAK):
+            out[-1] = (out[-1][0], at + 1)
+    return out
+
+
+def _is_whole(line: str, path: str) -> bool:
+    # With backslashes a place is hard to tell from the text behind it, so a failure keeps its place beside it.
+    return line == _BREAK or ("\\" in path and bool(_STATES.search(line, len(path))))
+
+
+def _headings(lines: Sequence[str]) -> list[int]:
+    """For each line the position of the heading that it stands under, or -1."""
+    out = []
+    heading = -1
+    for at, (line, after) in enumerate(zip(lines, [*lines[1:], ""], strict=True)):
+        if heading < 0 or not (_NUMBER.match(line) or line == _BREAK or line.startswith(lines[heading])):
+            heading = at if line.endswith(":") and _NUMBER.match(after) else -1
+        out.append(heading if _NUMBER.match(line) else -1)
+    return out
+
+
+def bound(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """Each heading with the hits under it."""
+    last = {heading: at for at, heading in enumerate(_headings(lines)) if heading >= 0}
+    return [(heading, at + 1) for heading, at in last.items()]
+
+
 def verify(text: str, result: str, note: str) -> bool:
     """Put each heading back before the numbered lines under it, and compare."""
-    out: list[str] = []
-    heading = ""
     lines = result.split("\n")
-    for line, after in zip(lines, [*lines[1:], ""], strict=True):
-        if heading and _NUMBER.match(line):
-            out.append(heading + line.lstrip("0123456789")[0] + line)
-        elif line.endswith(":") and _NUMBER.match(after):
-            heading = line[:-1]
-        else:
-            heading = heading if line == _BREAK else ""
-            out.append(line)
+    above = _headings(lines)
+    out = [
+        lines[heading][:-1] + line.lstrip("0123456789")[0] + line if heading >= 0 else line
+        for at, (line, heading) in enumerate(zip(lines, above, strict=True))
+        if at not in above
+    ]
     return "\n".join(out) == text

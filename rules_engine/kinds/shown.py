@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rules_engine.lines import bare, is_telling
-from rules_engine.numbering import SAME, Relation, relate, restore
+from rules_engine.numbering import renumber, shift_between
 from rules_engine.types import Earlier, Settings
 
 VERSION = 1
@@ -15,17 +15,17 @@ _STEP = 64
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Lines ``start:end`` of a text that the lines of `source` from `at` on give, by `relation`."""
+    """Lines ``start:end`` of a text that stand in `source` from line `at` on, with line numbers smaller by `shift`."""
 
     start: int
     end: int
     source: Earlier
     at: int
-    relation: Relation
+    shift: int = 0
 
     def cut(self, start: int, end: int) -> Run:
         """The part of the run from line `start` to line `end` of the text."""
-        return Run(start, end, self.source, self.at + start - self.start, self.relation)
+        return Run(start, end, self.source, self.at + start - self.start, self.shift)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +36,26 @@ class _Text:
 
 
 def find(
-    lines: Sequence[str], earlier: Sequence[Earlier], settings: Settings, barred: frozenset[int] = frozenset()
+    lines: Sequence[str],
+    earlier: Sequence[Earlier],
+    settings: Settings,
+    barred: frozenset[int] = frozenset(),
+    bound: Sequence[tuple[int, int]] = (),
 ) -> list[Run]:
-    """Runs of `lines` to be hidden, in order: long enough, not touching `barred` lines, lines at their seams kept."""
+    """Runs of `lines` to be hidden, in order: long enough, without `barred` lines, lines at their seams kept.
+
+    A run of lines that is `bound` together, such as a fold and its values, is hidden whole or not at all.
+    """
     text = _Text(tuple(lines), bare(lines), barred)
     inner = (_inside(run, text.lines, settings.seam_lines) for run in _runs(text, earlier, settings.pointer_lines))
-    return [run for run in inner if run.start < run.end and verify(run, text.lines)]
+    whole = (_unparted(run, text.lines, bound) for run in inner)
+    return [run for run in whole if run.start < run.end and verify(run, text.lines)]
 
 
 def verify(run: Run, lines: Sequence[str]) -> bool:
     """Execute the inverse: the source, read as the mark says, gives the hidden lines."""
     there = run.source.lines[run.at : run.at + run.end - run.start]
-    return restore(there, run.relation, lines[run.start]) == list(lines[run.start : run.end])
+    return renumber(there, run.shift) == list(lines[run.start : run.end])
 
 
 def _runs(text: _Text, earlier: Sequence[Earlier], least: int) -> list[Run]:
@@ -79,14 +87,14 @@ def _longest(text: _Text, seed: int, low: int, earlier: Sequence[Earlier]) -> Ru
     for source in reversed(sources):
         for at in source.places[core]:
             back, ahead = _reach(text.cores, seed, low, high, source, at)
-            found.append((back + ahead, Run(seed - back, seed + ahead, source, at - back, SAME)))
+            found.append((back + ahead, Run(seed - back, seed + ahead, source, at - back)))
     best: Run | None = None
     for length, run in sorted(found, key=lambda item: -item[0]):
         if best and best.end - best.start >= length:
             break
-        related = _related(text, seed, run)
-        if best is None or related.end - related.start > best.end - best.start:
-            best = related
+        shifted = _shifted(text, seed, run)
+        if best is None or shifted.end - shifted.start > best.end - best.start:
+            best = shifted
     return best
 
 
@@ -108,31 +116,42 @@ def _reach(cores: tuple[str, ...], seed: int, low: int, high: int, source: Earli
     return back, ahead
 
 
-def _related(text: _Text, seed: int, run: Run) -> Run:
-    """The part of `run` around `seed` in which the line numbers are related as they are there."""
+def _shifted(text: _Text, seed: int, run: Run) -> Run:
+    """The part of `run` around `seed` in which the line numbers are shifted as they are there."""
     there = run.source.lines
     if text.lines[run.start : run.end] == there[run.at : run.at + run.end - run.start]:
         return run
-    shift = run.at - run.start
+    apart = run.at - run.start
 
-    def relation(at: int) -> Relation | None:
-        return relate(text.lines[at], there[at + shift], text.cores[at], at)
+    def shift(at: int) -> int | None:
+        return shift_between(text.lines[at], there[at + apart], text.cores[at])
 
-    kept = relation(seed)
+    kept = shift(seed)
     if kept is None:
         return run.cut(seed, seed)
     start, end = seed, seed + 1
-    while start > run.start and relation(start - 1) == kept:
+    while start > run.start and shift(start - 1) == kept:
         start -= 1
-    while end < run.end and relation(end) == kept:
+    while end < run.end and shift(end) == kept:
         end += 1
-    return Run(start, end, run.source, start + shift, kept)
+    return Run(start, end, run.source, start + apart, kept)
 
 
 def _inside(run: Run, lines: Sequence[str], seam: int) -> Run:
-    """The run without the lines kept at its seams, beginning and ending with a line that can be quoted."""
+    """The run without the lines kept at its seams."""
     start = run.start + seam if run.start else 0
     end = run.end - seam if any(lines[run.end :]) else run.end
+    return run.cut(start, max(start, end))
+
+
+def _unparted(run: Run, lines: Sequence[str], bound: Sequence[tuple[int, int]]) -> Run:
+    """The run without parts of what is bound together, beginning and ending with a line that can be quoted."""
+    start, end = run.start, run.end
+    for first, last in bound:
+        if first < start < last:
+            start = last
+        if first < end < last:
+            end = first
     while start < end and not is_telling(lines[start]):
         start += 1
     while start < end and not is_telling(lines[end - 1]):

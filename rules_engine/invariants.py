@@ -1,0 +1,73 @@
+"""What holds of every result, whatever rules and kinds did: checked on the text itself, a breach named in words."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+
+from rules_engine import guards, marks
+from rules_engine.critical import criticals, verdicts
+from rules_engine.draft import Draft
+from rules_engine.kinds import LOSSLESS
+from rules_engine.types import Nature, Observation
+
+
+def breach(observation: Observation, base: Draft, draft: Draft, sort: Nature) -> str | None:
+    """The first law that `draft` breaks, or `None`; `base` is what the lossless kinds made, proved by their inverses."""
+    if len(draft.text) >= len(observation.text):
+        return "the result is not shorter"
+    if is_json(observation.text) and not is_json(draft.text):
+        return "it was JSON, and is not any more"
+    if draft.omissions:
+        lines, result = base.text.split("\n"), draft.text.split("\n")
+        if fault := _misplaced(lines, result, draft):
+            return fault
+        if sort == "terminal" and (lost := _unstated(lines, result)):
+            return f"{lost} lines that state a failure or a result are gone"
+    return _unsettled(observation, draft)
+
+
+def is_json(text: str) -> bool:
+    """The text is one JSON object or array."""
+    body = text.strip()
+    if body[:1] + body[-1:] not in ("{}", "[]"):
+        return False
+    try:
+        json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _misplaced(lines: Sequence[str], result: Sequence[str], draft: Draft) -> str | None:
+    """Walk through the result: each line is the next of the input, or a mark that stands for as many as it says."""
+    omissions = {omission.id: omission for omission in draft.omissions}
+    at = 0
+    for line in result:
+        mark = marks.parse(line) if line[:1] == "[" else None
+        if mark and mark.id in omissions:
+            if omissions.pop(mark.id).lines != mark.lines:
+                return f"the mark {mark.id} counts wrongly"
+            at += mark.lines
+        elif at >= len(lines) or lines[at] != line:
+            return "a line is not from the input, or not in its place"
+        else:
+            at += 1
+    return None if at == len(lines) and not omissions else "lines are missing without a mark"
+
+
+def _unstated(lines: Sequence[str], result: Sequence[str]) -> int:
+    """How many lines that state a failure or a result the result lacks."""
+    stated = Counter(lines[at] for at in criticals(lines) | verdicts(lines))
+    return sum((stated - Counter(result)).values())
+
+
+def _unsettled(observation: Observation, draft: Draft) -> str | None:
+    """A kind that took part would edit its own result again."""
+    for applied in draft.applied:
+        kind = LOSSLESS.get(applied.rule[0])
+        encoded = kind.encode(draft.text, observation) if kind else None
+        if encoded and guards.worthwhile(encoded.edits):
+            return f"{applied.rule[0]} would edit its result again"
+    return None

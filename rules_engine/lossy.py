@@ -1,0 +1,89 @@
+"""Running rules: what those whose trigger matches leave out, within the guards, and the marks in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from rules_engine import guards, marks
+from rules_engine.draft import Draft
+from rules_engine.kinds import KINDS
+from rules_engine.lines import starts
+from rules_engine.scan import compile_trigger
+from rules_engine.script import Edit, trace
+from rules_engine.types import Observation, Omission, Rule, RuleRef, RuleSet
+
+LEAST_CONFIDENCE = 0.3
+"""A rule with less is off (TACO's number)."""
+
+
+def matching(ruleset: RuleSet, observation: Observation) -> tuple[Rule, ...]:
+    """The rules that are on and whose trigger is found in the command, in order."""
+    return tuple(
+        rule
+        for rule in ruleset.rules
+        if rule.id not in ruleset.settings.disabled
+        and rule.confidence >= LEAST_CONFIDENCE
+        and compile_trigger(rule.trigger.pattern).search(observation.command)
+    )
+
+
+def patterns(rules: Sequence[Rule]) -> int:
+    """How many patterns `rules` hold, as a measure of work."""
+    return sum(len(value) for rule in rules for value in rule.params.values() if isinstance(value, list | tuple))
+
+
+def leave_out(
+    draft: Draft, key: str, rules: Sequence[Rule], protected: frozenset[int], taken: Collection[str]
+) -> Draft:
+    """Run `rules` over the lines of `draft`, one after the other; a mark stands for each run of dropped lines."""
+    lines = tuple(draft.text.split("\n"))
+    dropped = _drop(lines, rules, protected)
+    offsets = starts(lines)
+    runs = list(_runs(dropped))
+    spans = trace(draft.script, [(offsets[start], offsets[end] - 1) for start, end in runs])
+    edits: list[Edit] = []
+    omissions: list[Omission] = []
+    ids = set(taken)
+    for (start, end), span in zip(runs, spans, strict=True):
+        if span is None:
+            continue
+        name = marks.new_id(key, *span, ids)
+        edit = (offsets[start], offsets[end] - 1, (marks.omitted(end - start, name),))
+        if guards.gains(edit):
+            ids.add(name)
+            edits.append(edit)
+            authors = tuple(dict.fromkeys(dropped[at] for at in range(start, end)))
+            omissions.append(Omission(id=name, spans=(span,), lines=end - start, rules=authors))
+    return _credited(draft, edits, omissions) if edits else draft
+
+
+def _drop(lines: tuple[str, ...], rules: Sequence[Rule], protected: frozenset[int]) -> dict[int, RuleRef]:
+    """Positions to leave out, each with the rule that said so; a rule sees what those before it left."""
+    out: dict[int, RuleRef] = {}
+    for rule in rules:
+        kind = KINDS[rule.kind]
+        left = [at for at in range(len(lines)) if at not in out]
+        shielded = frozenset(place for place, at in enumerate(left) if at in protected)
+        places = kind.drop(tuple(lines[at] for at in left), kind.parse(rule.params), shielded)
+        # Whatever the kind says, what is protected stays.
+        out.update({left[place]: (rule.id, rule.version) for place in places if place not in shielded})
+    return out
+
+
+def _runs(dropped: Collection[int]) -> Iterator[tuple[int, int]]:
+    for _, run in groupby(enumerate(sorted(dropped)), key=lambda item: item[1] - item[0]):
+        places = [at for _, at in run]
+        yield places[0], places[-1] + 1
+
+
+def _credited(draft: Draft, edits: Sequence[Edit], omissions: Sequence[Omission]) -> Draft:
+    after = replace(draft.step(edits), omissions=(*draft.omissions, *omissions))
+    removed: dict[RuleRef, int] = {}
+    for (start, end, pieces), omission in zip(edits, omissions, strict=True):
+        first = omission.rules[0]
+        removed[first] = removed.get(first, 0) + end - start - guards.inserted(pieces)
+    for rule in dict.fromkeys(rule for omission in omissions for rule in omission.rules):
+        after = after.credit(rule, "lossy", removed.get(rule, 0))
+    return after
