@@ -63,7 +63,9 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
         ruleset = load_rules(config, data)
         pins = Pins(decisions, time.monotonic, config.store.decision_seconds)
         ledger = Ledger(TokenCounter(), PriceBook())
-        recorder = Recorder(ledger, archive, Spill(data / "spill"), config.store.queue, time.monotonic)
+        spill = Spill(data / "spill")
+        stack.callback(spill.close)
+        recorder = Recorder(ledger, archive, spill, config.store.queue, time.monotonic)
         walk = Walk(
             config=config,
             routes=routes,

@@ -182,7 +182,7 @@ class Walk:
             return
         try:
             async with asyncio.timeout(self._config.store.commit_seconds):
-                await committed
+                await committed()
         except (StoreError, TimeoutError):
             exchange.late_commit = True  # the answer goes on; this process replays the decisions from memory
 

@@ -72,8 +72,8 @@ class Pins:
         """The decisions that are known without asking the store."""
         return {key: pinned for key in keys if (pinned := self._known.get(key)) is not None}
 
-    async def choose(self, wanted: Sequence[Pinned]) -> tuple[dict[str, Pinned], Awaitable[None]]:
-        """Pin decisions; where another came first, that one wins. The second value awaits the commit.
+    async def choose(self, wanted: Sequence[Pinned]) -> tuple[dict[str, Pinned], Callable[[], Awaitable[None]]]:
+        """Pin decisions; where another came first, that one wins. The second value waits for the commit.
 
         Raises `StoreError` if nothing could be pinned: then nothing is.
         """
@@ -84,7 +84,7 @@ class Pins:
             self._keep(key, data)
             if (pinned := self._known.get(key)) is not None:
                 won[key] = pinned
-        return won, choice.committed()
+        return won, choice.committed
 
     def forget(self, keys: Sequence[str]) -> None:
         """Ask the store again for these."""

@@ -36,7 +36,8 @@ class Outgoing:
     """Keys that this request decided to rewrite."""
     kept: Mapping[str, int] = field(default_factory=dict)
     signals: tuple[Signal, ...] = ()
-    committed: Awaitable[None] | None = None
+    committed: Callable[[], Awaitable[None]] | None = None
+    """Waits until what was decided is safe."""
 
 
 class Rewriter:
@@ -131,7 +132,7 @@ class Rewriter:
 
     async def _choose(
         self, wanted: list[Pinned], kept: Counter[str]
-    ) -> tuple[dict[str, Pinned], Awaitable[None] | None]:
+    ) -> tuple[dict[str, Pinned], Callable[[], Awaitable[None]] | None]:
         try:
             return await self._pins.choose(wanted)
         except StoreError:
