@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import click
@@ -56,17 +56,17 @@ async def _serve(config: Config, data: Path, host: str, port: int) -> None:
 @asynccontextmanager
 async def gateway_at(config: Config, data: Path, host: str, port: int) -> AsyncIterator[str]:
     """A gateway that serves and can be found by `run`; the value is its base URL. Refuses with what to do."""
-    try:
-        async with serving(application(config, data), host, port, GRACE) as url:
-            with running.announced(data, url):
-                yield url
-    except OSError as error:
-        raise _unserved(data, host, port, error) from error
-    except RuntimeError as error:
-        cause = error.__cause__
-        if isinstance(cause, GatewayError | StoreError | OSError):
-            raise Refusal(f"{cause}; `taco-gateway doctor` tells more") from error
-        raise
+    async with AsyncExitStack() as stack:
+        try:
+            url = await stack.enter_async_context(serving(application(config, data), host, port, GRACE))
+        except OSError as error:
+            raise _unserved(data, host, port, error) from error
+        except RuntimeError as error:
+            if isinstance(error.__cause__, GatewayError | StoreError | OSError):
+                raise Refusal(f"{error.__cause__}; `taco-gateway doctor` tells more") from error
+            raise
+        stack.enter_context(running.announced(data, url))
+        yield url
 
 
 def _unserved(data: Path, host: str, port: int, error: OSError) -> Refusal:

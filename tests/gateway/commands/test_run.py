@@ -1,0 +1,124 @@
+"""`run`: the agent has the terminal, its exit code counts, and what was saved is told at the end."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.commands.run import _summary
+from gateway.providers.scripted import Scripted
+from gateway.scenario import Scenario
+from gateway.serving import serving
+from memory import Totals
+
+AGENT = """
+import json, os, sys, urllib.request
+listing = "".join(f"{n:6}\\tname_{n} = {n}\\n" for n in range(1, 200))
+messages = [{"role": "user", "content": "go"}]
+for n in range(2):
+    call = {"id": f"c{n}", "type": "function", "function": {"name": "bash", "arguments": '{"command": "cat -n x"}'}}
+    messages.append({"role": "assistant", "tool_calls": [call]})
+    messages.append({"role": "tool", "tool_call_id": f"c{n}", "content": listing})
+    body = json.dumps({"model": "gpt-5.1", "messages": messages}).encode()
+    url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+    urllib.request.urlopen(urllib.request.Request(url, body, {"content-type": "application/json"})).read()
+print(url)
+sys.exit(7)
+"""
+
+
+def totals(requests: int, rewrites: int = 0, **accounts: object) -> Totals:
+    """Sums of which most is nothing."""
+    return Totals(
+        requests=requests,
+        sessions=requests,
+        retries=0,
+        rewrites=rewrites,
+        outcomes={},
+        kept={},
+        signals={},
+        accounts=accounts,
+        models={},
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        pytest.param(
+            totals(0), "nothing was saved: no request came by. Does x read OPENAI_BASE_URL?", id="nobody came"
+        ),
+        pytest.param(
+            totals(3, raw_tokens=9, forwarded_tokens=9),
+            "nothing was saved in 3 requests: no tool result could be made shorter without loss.",
+            id="nothing to save",
+        ),
+        pytest.param(
+            totals(1, 1, raw_tokens=1000, forwarded_tokens=900),
+            "100 of 1,000 prompt tokens saved (−10.0 %) in 1 request; 1 tool result rewritten.",
+            id="no price",
+        ),
+        pytest.param(
+            totals(2, 1, raw_tokens=1000, forwarded_tokens=900, cost_raw=0.02, cost_forwarded=0.015),
+            "100 of 1,000 prompt tokens saved (−10.0 %), $0.0050 of $0.0200 at cached prices (−25.0 %)"
+            " in 2 requests; 1 tool result rewritten.",
+            id="tokens and money",
+        ),
+    ],
+)
+def test_summary(found: Totals, said: str) -> None:
+    """Where nothing was saved that is said, and why."""
+    assert _summary(found, "x") == said
+
+
+@pytest.mark.parametrize(
+    ("agent", "code", "said"),
+    [
+        pytest.param(["no-such-agent"], 127, "no-such-agent cannot be started: No such file", id="not found"),
+        pytest.param(["/"], 126, "/ cannot be started: Permission denied", id="not to be run"),
+        pytest.param(["sh", "-c", "exit 3"], 3, "no request came by. Does sh read", id="its own exit code"),
+        pytest.param(["sh", "-c", "kill -KILL $$"], 137, "no request came by", id="killed"),
+    ],
+)
+async def test_exit_codes(tmp_path: Path, taco: Any, agent: list[str], code: int, said: str) -> None:
+    """The exit code is the one that a shell would give for the agent."""
+    ended = await taco("run", "--data", tmp_path, "--", *agent)
+    assert (ended.code, ended.out) == (code, "")
+    assert said in ended.err
+    assert not list(tmp_path.glob("running-*"))
+
+
+async def test_an_agent_and_what_it_saved(tmp_path: Path, taco: Any) -> None:
+    """The agent's output is its own; the savings stand on standard error."""
+    async with serving(Scripted(Scenario())) as upstream:
+        upstream_option = ("--upstream", f"{upstream}/v1")
+        ended = await taco("run", "--data", tmp_path, *upstream_option, "--", sys.executable, "-c", AGENT)
+    assert ended.code == 7
+    assert ended.out.startswith("http://127.0.0.1:")
+    assert ended.out.count("\n") == 1
+    assert "prompt tokens saved (−" in ended.err
+    assert "2 tool results rewritten" in ended.err
+
+
+async def test_a_running_gateway_is_used(taco: Any, start: Any) -> None:
+    """No second gateway is started, and options that would need one are refused."""
+    async with serving(Scripted(Scenario())) as upstream:
+        gateway = await start("--upstream", f"{upstream}/v1")
+        ended = await taco("run", "--data", gateway.data, "--", sys.executable, "-c", AGENT)
+        refused = await taco("run", "--data", gateway.data, "--upstream", upstream, "--", "true")
+    assert ended.out == f"{gateway.url}/v1/chat/completions\n"
+    assert "in 2 requests; 2 tool results rewritten" in ended.err
+    assert refused.code == 2
+    assert f"a gateway serves this folder at {gateway.url}" in refused.err
+
+
+async def test_an_agent_that_needs_more(tmp_path: Path, taco: Any) -> None:
+    """An agent that reads no variable is started all the same, after saying so."""
+    (tmp_path / "codex").write_text("#!/bin/sh\n")
+    (tmp_path / "codex").chmod(0o755)
+    ended = await taco("run", "--data", tmp_path / "data", "--", tmp_path / "codex")
+    assert ended.code == 0
+    assert "does not read OPENAI_BASE_URL: set openai_base_url" in ended.err

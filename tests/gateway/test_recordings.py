@@ -1,0 +1,71 @@
+"""Recorded sessions: the forms that are read, and what is said of the others."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from gateway.recordings import RecordingError, read_sessions
+
+ASKED = {"role": "user", "content": "q"}
+ANSWERED = {"role": "assistant", "content": "a"}
+
+
+def lines(*rows: object) -> str:
+    """Rows as JSON lines."""
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param("{\n", "line 1: not JSON", id="broken JSON"),
+        pytest.param(lines(ASKED) + "3\n", "line 2: must be an object", id="a number"),
+        pytest.param(lines({"messages": "x"}), "line 1: lacks 'messages'", id="messages that are no list"),
+        pytest.param(lines({}, {"messages": []}), "line 1: lacks 'messages'", id="no messages"),
+        pytest.param(
+            lines({"messages": [{"content": "x"}]}), "line 1: lacks 'messages'", id="a message without a role"
+        ),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, text: str, said: str) -> None:
+    """The error names the file, the line, and what should stand there."""
+    path = tmp_path / "x.jsonl"
+    path.write_text(text)
+    with pytest.raises(RecordingError, match=f"{path}, {said}"):
+        read_sessions(path)
+
+
+@pytest.mark.parametrize("name", ["missing.jsonl", "bad.jsonl", "bad.jsonl.gz"])
+def test_files_that_cannot_be_read(tmp_path: Path, name: str) -> None:
+    """A missing file, another encoding and another compression are told as what they are."""
+    (tmp_path / "bad.jsonl").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "bad.jsonl.gz").write_bytes(b"no gzip")
+    with pytest.raises(RecordingError, match=f"{name}: cannot be read"):
+        read_sessions(tmp_path / name)
+
+
+def test_an_empty_file_holds_no_session(tmp_path: Path) -> None:
+    """Nothing recorded is no error."""
+    (tmp_path / "x.jsonl").write_text("\n")
+    assert read_sessions(tmp_path / "x.jsonl") == []
+
+
+def test_one_message_a_line(tmp_path: Path) -> None:
+    """The whole file is one session."""
+    (tmp_path / "x.jsonl").write_text(lines(ASKED, ANSWERED, ASKED, ANSWERED))
+    (session,) = read_sessions(tmp_path / "x.jsonl")
+    assert (session.name, session.model, session.tools) == ("x.jsonl:1", None, ())
+    assert session.turns == [1, 3]
+
+
+def test_one_session_a_line_in_gzip(tmp_path: Path) -> None:
+    """Names, models and tools come with the sessions that have them."""
+    rows = [{"messages": [ANSWERED, ASKED]}, {"id": "s", "model": "m", "tools": [1], "messages": [ASKED, ANSWERED]}]
+    (tmp_path / "x.jsonl.gz").write_bytes(gzip.compress(lines(*rows).encode()))
+    first, second = read_sessions(tmp_path / "x.jsonl.gz")
+    assert (first.name, first.turns) == ("x.jsonl.gz:1", [])
+    assert (second.name, second.model, second.tools, second.turns) == ("s", "m", [1], [1])

@@ -1,0 +1,64 @@
+"""Replays: the figures of the walk, without a network, and what no longer stood in the context."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.config import Config, Rewriting
+from gateway.recordings import Session
+from gateway.replaying import Replayed, replaying
+
+LISTING = "".join(f"{number:6}\tname_{number} = compute({number})\n" for number in range(1, 200))
+
+
+def session(*results: str, model: str | None = None) -> Session:
+    """An agent that reads each result and then names something in it."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "go on"}]
+    for number, text in enumerate(results):
+        function = {"name": "bash", "arguments": '{"command": "cat -n names"}'}
+        call = {"id": f"c{number}", "type": "function", "function": function}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": text})
+    messages.append({"role": "assistant", "content": "It is name_150, and name_7 before."})
+    return Session("s", model, messages, ())
+
+
+async def replay(tmp_path: Path, recorded: Session, config: Config | None = None) -> list[Replayed]:
+    """All requests of a session."""
+    async with replaying(config or Config(), tmp_path) as run:
+        return [found async for found in run.requests(recorded, "gpt-4o")]
+
+
+async def test_nothing_is_saved_where_rewriting_is_off(tmp_path: Path) -> None:
+    """The configuration holds for replays, too."""
+    found = await replay(tmp_path, session(LISTING), Config(rewriting=Rewriting(enabled=False)))
+    assert [one.rewrites for one in found] == [0, 0]
+    assert found[1].accounts["raw_tokens"] == found[1].accounts["forwarded_tokens"]
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_each_turn_is_one_request(tmp_path: Path) -> None:
+    """What is rewritten at first sight is saved again whenever the history is sent again."""
+    found = await replay(tmp_path, session(LISTING, LISTING))
+    assert [one.rewrites for one in found] == [0, 1, 1]
+    assert [one.accounts["repeat_saved"] > 0 for one in found] == [False, False, True]
+    assert found[2].accounts["saved_by_rule"].keys() >= {"gutter", "shown"}
+    assert not any("broken prefix" in one.kept for one in found)
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_what_the_agent_used_still_stands(tmp_path: Path) -> None:
+    """Strings that a turn takes from a result are found in what was forwarded."""
+    found = await replay(tmp_path, session(LISTING, LISTING))
+    assert found[-1].used == {"name_150", "name_7"}
+    assert found[-1].lost == set()
+
+
+@pytest.mark.parametrize(("model", "price"), [(None, "gpt-4o"), ("no-such-model", "gpt-4o"), ("gpt-5.1", "gpt-5.1")])
+async def test_price(tmp_path: Path, model: str | None, price: str) -> None:
+    """A session is priced as its own model where that has a price, else as the one that is asked for."""
+    found = await replay(tmp_path, session("x", model=model))
+    assert {one.accounts["price"] for one in found} == {price}
