@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from rules_engine.script import Edit
-from rules_engine.types import Observation
+from rules_engine.types import Earlier, Observation, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,27 @@ class Bound(Protocol):
         """Runs of lines of a result that must stay together to be read right."""
 
 
+class Pointing(Protocol):
+    """A kind that leads to texts earlier in the request; it works on what the others made."""
+
+    VERSION: int
+
+    def find(
+        self,
+        lines: Sequence[str],
+        earlier: Sequence[Earlier],
+        settings: Settings,
+        barred: frozenset[int],
+        bound: Sequence[tuple[int, int]],
+    ) -> list[Any]:
+        """Runs of `lines` that stand in `earlier` texts, without `barred` lines, none that is `bound` parted."""
+
+    def verify(self, run: Any, lines: Sequence[str]) -> bool:
+        """Follow the pointer, and compare with the lines that it hides."""
+
+
 # The members import the types above, so they can be named only after them.
-from rules_engine.kinds import fold, gutter, line_filter, repeats, search, structured, terminal  # noqa: E402
+from rules_engine.kinds import fold, gutter, line_filter, repeats, search, shown, structured, terminal  # noqa: E402
 
 LOSSLESS: Mapping[str, Lossless] = {
     "terminal": terminal,
@@ -68,6 +87,9 @@ LOSSLESS: Mapping[str, Lossless] = {
 
 BOUND: Mapping[str, Bound] = {"repeats": repeats, "fold": fold, "search": search}
 """Those of them whose lines must not be parted."""
+
+POINTING: Mapping[str, Pointing] = {"shown": shown}
+"""Kinds that need the texts before."""
 
 KINDS: Mapping[str, Lossy] = {"line_filter": line_filter}
 """Kinds that a rule may name."""
