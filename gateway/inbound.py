@@ -157,7 +157,7 @@ async def unless_left(receive: Receive, work: Coroutine[Any, Any, None], upload:
     leaving = asyncio.ensure_future(_left(receive, upload))
     try:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
+        if not working.done() or (upload is not None and upload.left):
             raise ClientLeft
         working.result()
     finally:
