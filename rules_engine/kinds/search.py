@@ -61,8 +61,8 @@ def _groups(lines: Sequence[str], paths: Sequence[str]) -> Iterator[tuple[int, i
     """First and last line of each run of hits in one file; breaks between two of its hits belong to it."""
     places = [at for at, line in enumerate(lines) if paths[at] or line != _BREAK]
     for path, run in groupby(zip(places, [paths[at] for at in places], strict=True), key=lambda place: place[1]):
-        members = [at for at, _ in run]
-        if path and len(members) > 1:
+        members = [at for at, _ in run if path and not _is_whole(lines[at], path)]
+        if len(members) > 1:
             yield members[0], members[-1]
 
 
@@ -77,30 +77,22 @@ def _edits(lines: Sequence[str], paths: Sequence[str], groups: Sequence[tuple[in
         yield start, end, tuple(pieces)
 
 
-def bound(lines: Sequence[str]) -> list[tuple[int, int]]:
-    """Each heading with the hits under it."""
-    out: list[tuple[int, int]] = []
-    for at, line in enumerate(lines):
-        if _NUMBER.match(line) and at and lines[at - 1].endswith(":") and not _NUMBER.match(lines[at - 1]):
-            out.append((at - 1, at + 1))
-        elif out and at == out[-1][1] and (_NUMBER.match(line) or line == _BREAK):
-            out[-1] = (out[-1][0], at + 1)
-    return out
-
-
 def _is_whole(line: str, path: str) -> bool:
     # With backslashes a place is hard to tell from the text behind it, so a failure keeps its place beside it.
     return line == _BREAK or ("\\" in path and bool(_STATES.search(line, len(path))))
 
 
 def _headings(lines: Sequence[str]) -> list[int]:
-    """For each line the position of the heading that it stands under, or -1."""
+    """For each numbered line the position of the heading that it stands under, else -1."""
     out = []
     heading = -1
-    for at, (line, after) in enumerate(zip(lines, [*lines[1:], ""], strict=True)):
-        if heading < 0 or not (_NUMBER.match(line) or line == _BREAK or line.startswith(lines[heading])):
-            heading = at if line.endswith(":") and _NUMBER.match(after) else -1
-        out.append(heading if _NUMBER.match(line) else -1)
+    for at, line in enumerate(lines):
+        numbered = _NUMBER.match(line)
+        whole = heading >= 0 and line.startswith(lines[heading]) and _NUMBER.match(line, len(lines[heading]))
+        if heading < 0 or not (numbered or whole or line == _BREAK):
+            opens = line.endswith(":") and at + 1 < len(lines) and _NUMBER.match(lines[at + 1])
+            heading = at if opens else -1
+        out.append(heading if numbered else -1)
     return out
 
 
@@ -114,9 +106,10 @@ def verify(text: str, result: str, note: str) -> bool:
     """Put each heading back before the numbered lines under it, and compare."""
     lines = result.split("\n")
     above = _headings(lines)
+    headings = set(above)
     out = [
         lines[heading][:-1] + line.lstrip("0123456789")[0] + line if heading >= 0 else line
         for at, (line, heading) in enumerate(zip(lines, above, strict=True))
-        if at not in above
+        if at not in headings
     ]
     return "\n".join(out) == text

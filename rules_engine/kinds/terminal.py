@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rules_engine import screen
 from rules_engine.kinds import Encoded
@@ -64,30 +64,36 @@ def _hidden(line: str) -> list[Span]:
     return _merge(styles, _covered_frames(line))
 
 
-def _covered_frames(line: str, behind: bool = False) -> list[Span]:
-    """Frames with the carriage return after them, and erase codes that are left with nothing to erase.
+def _covered_frames(line: str) -> list[Span]:
+    """Frames with the carriage return after them, and erase codes that are left with nothing to erase."""
+    frames = [match.span() for match in _FRAME.finditer(line)]
+    while frames and not _STYLE.sub("", line[slice(*frames[-1])]).rstrip("\r"):
+        frames.pop()
+    left = _standing(line, frames, behind=False)
+    if len(left) > 1:
+        left = _standing(line, frames, behind=True)
+        alone = _standing(line, left, behind=False)
+        left = alone if len(alone) == 1 else left
+    erasing = [match.span() for match in _ERASE.finditer(line, left[0][0])] if len(left) == 1 else []
+    return sorted([*set(frames).difference(left), *erasing])
 
-    `behind`: an earlier frame stays and may show behind the later ones, so that blanks count as well.
-    """
-    out: list[Span] = []
-    kept: list[int] = []
+
+def _standing(line: str, frames: Sequence[Span], behind: bool) -> list[Span]:
+    """The frames that stay; `behind`: an earlier one may show behind the later ones, so that their blanks count, too."""
+    left: list[Span] = []
     cover, erased, follower = 0, False, ""
-    for match in reversed(list(_FRAME.finditer(line))):
-        plain = _STYLE.sub("", match[0].rstrip("\r"))
+    for start, end in reversed(frames):
+        plain = _STYLE.sub("", line[start:end].rstrip("\r"))
         shown = _ERASE.sub("", plain)
         erases = shown != plain
         used = shown if behind else shown.rstrip(" ")
-        if kept and _may_go(used, follower, cover) and (erased or not erases):
-            out.append(match.span())
-        elif kept or plain:
-            kept.append(match.start())
-            erased = erases
-            cover = _ANYTHING if erases else max(cover, _cells(shown))
-            follower = shown
-    if len(kept) > 1:
-        return sorted(out) if behind else _covered_frames(line, behind=True)
-    erasing = [match.span() for match in _ERASE.finditer(line, *kept)]
-    return sorted([*out, *erasing])
+        if left and _may_go(used, follower, cover) and (erased or not erases):
+            continue
+        left.append((start, end))
+        erased = erases
+        cover = _ANYTHING if erases else max(cover, _cells(shown))
+        follower = shown
+    return left[::-1]
 
 
 def _may_go(shown: str, follower: str, cover: int) -> bool:

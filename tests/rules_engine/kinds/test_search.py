@@ -33,6 +33,7 @@ GREP = "grep -rn x ."
         pytest.param("src/a.py:1:x\nsrc/a.py:2:x\n3:y", id="a line behind the hits that would read as one of them"),
         pytest.param("src/a.py:1:x\nsrc/a.py:2:x\n--\n3-y", id="the same behind a break"),
         pytest.param("src/a.py:1:x\nsrc/a.py:2:x\nnote:\n3: y", id="numbered lines under a heading of their own"),
+        pytest.param("4-5/a.py:1:x\n4-5/a.py:2:x", id="a path that would read as a numbered line"),
     ],
 )
 def test_leaves_alone(shorten: Shorten, text: str) -> None:
@@ -66,6 +67,11 @@ def test_leaves_other_output_alone(shorten: Shorten, command: str) -> None:
             "Found:\nmy dir/a b.txt:1:x\nmy dir/a b.txt:2:y", "Found:\nmy dir/a b.txt:\n1:x\n2:y", id="blanks in a path"
         ),
         pytest.param("C:\\p\\a.go:1:x\nC:\\p\\a.go:2:y", "C:\\p\\a.go:\n1:x\n2:y", id="a drive"),
+        pytest.param(
+            "p\\a.go:1:failed\np\\a.go:2:x\np\\a.go:3:failed\np\\a.go:4:y\np\\a.go:5:z\np\\a.go:6:error",
+            "p\\a.go:1:failed\np\\a.go:\n2:x\np\\a.go:3:failed\n4:y\n5:z\np\\a.go:6:error",
+            id="failures in a path with backslashes",
+        ),
         pytest.param("./a.py:1:2:x\n./a.py:1:9:y", "./a.py:\n1:2:x\n1:9:y", id="columns"),
         pytest.param(
             "a/b.py:1:c/d.py:2:x\na/b.py:2:if x:\nc/d.py:3:x",
@@ -87,10 +93,17 @@ def test_refuses_what_is_not_the_same(result: str) -> None:
     assert not search.verify("a/b.py:1:x\na/b.py:2:y", result, "")
 
 
+def test_a_heading_and_its_hits_belong_together() -> None:
+    """What moves or hides lines of a result may not part them."""
+    lines = ["x", "a/b.py:", "1:x", "--", "2:y", "a/c.py:3:z", "d\\e.py:", "4:x", "d\\e.py:5:failed", "6:y"]
+
+    assert search.bound(lines) == [(1, 5), (6, 10)]
+
+
 PATHS = st.sampled_from(
-    ["src/a.py", "src/a-2-b.py", "3-x/y.md", "my dir/c.txt", "C:\\d.go", "2026-05-01/e.log", "f", "x:"]
+    ["src/a.py", "src/a-2-b.py", "3-x/y.md", "my dir/c.txt", "C:\\d.go", "p\\q.py", "2026-05-01/e.log", "f", "x:"]
 )
-TEXTS = st.sampled_from(["", "x", "if x:", "12:y", "src/a.py:1:z", "--", "中😀\r"])
+TEXTS = st.sampled_from(["", "x", "failed", "if x:", "12:y", "src/a.py:1:z", "--", "中😀\r"])
 HITS = st.builds("{}{}{}{}{}".format, PATHS, st.sampled_from(":-"), st.integers(0, 30), st.sampled_from(":-"), TEXTS)
 
 
