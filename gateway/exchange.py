@@ -12,6 +12,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from time import thread_time
 
+import structlog
 from starlette.types import Message as ASGIMessage
 from starlette.types import Receive, Scope, Send
 
@@ -119,6 +120,10 @@ class Walk:
         except asyncio.CancelledError:
             exchange.error = "the gateway was stopped"
             raise
+        except Exception as error:
+            exchange.outcome, exchange.error = "failed", f"{type(error).__name__}: {error}"
+            structlog.get_logger("taco").exception("request failed", request=exchange.id)
+            await client.fail(_own_fault(exchange), shape or chat_completions)
         finally:
             exchange.ended = self._clock()
             self._offer(exchange)
@@ -150,12 +155,13 @@ class Walk:
 
     async def _prepare(self, exchange: Exchange, shape: Shape, got: Inbound) -> tuple[Request, Route]:
         """Read, recognise, decide: from the client's bytes to the bytes that are forwarded."""
-        plain = inbound.decoded(exchange.body, got)
-        conversation = shape.read(plain, self._messages)
+        plain = inbound.decoded(exchange.body, got, self._config.server.max_body_mb)
+        exchange.body, packed = plain, exchange.body
+        exchange.conversation = conversation = shape.read(plain, self._messages)
         route = self._routes.find(conversation.model)
         chain = chain_of(conversation, exchange.tenant)
         history = self._sessions.resume(conversation, chain, named_session(got.fields, conversation.session))
-        exchange.conversation, exchange.chain, exchange.history = conversation, chain, history
+        exchange.chain, exchange.history = chain, history
         exchange.upstream = route.upstream.name
         outgoing = Outgoing(body=plain, kept={"off": 1})
         if may_rewrite(self._config.rewriting, route.upstream, got):
@@ -170,9 +176,8 @@ class Walk:
         exchange.outgoing = outgoing
         exchange.prefix_whole = self._sessions.remember(conversation, chain, history, outgoing.digests)
         changed = outgoing.body is not plain
-        body = outgoing.body if changed else exchange.body
+        body = outgoing.body if changed else packed
         headers = inbound.without(got.headers, b"content-encoding") if changed else got.headers
-        exchange.body = plain
         return _request(got, headers, body, conversation.model, conversation.stream), route
 
     async def _commit(self, exchange: Exchange) -> None:
@@ -234,6 +239,10 @@ class Client:
         mine = (b"x-taco-request-id", self._exchange.id.encode())
         message: ASGIMessage = {"type": "http.response.start", "status": status, "headers": [*headers, mine]}
         await self._send(message)
+
+
+def _own_fault(exchange: Exchange) -> GatewayError:
+    return GatewayError(f"the gateway failed; its log says why under request {exchange.id}: please report it")
 
 
 async def refuse(error: GatewayError, scope: Scope, send: Send) -> None:

@@ -60,7 +60,8 @@ def _request_id(fields: Mapping[str, str]) -> str:
 
 def key_of(fields: Mapping[str, str]) -> str:
     """The key that a client sends, in whichever header its API has for it."""
-    bearer = fields.get("authorization", "").removeprefix("Bearer ").strip()
+    scheme, _, bearer = fields.get("authorization", "").partition(" ")
+    bearer = bearer.strip() if scheme.lower() == "bearer" else f"{scheme} {bearer}".strip()
     return bearer or fields.get("x-api-key", "") or fields.get("api-key", "") or fields.get("x-goog-api-key", "")
 
 
@@ -100,14 +101,16 @@ def _too_large(limit_mb: int) -> TooLarge:
     return TooLarge(f"the body is over {limit_mb} MB; raise server.max_body_mb in config.yaml if it has to be larger")
 
 
-def decoded(body: bytes, got: Inbound) -> bytes:
-    """The body without its content encoding. Raises `BadRequest` if it cannot be undone."""
+def decoded(body: bytes, got: Inbound, limit_mb: int) -> bytes:
+    """The body without its content encoding. Raises `BadRequest` if it cannot be undone, `TooLarge` if it is a bomb."""
     if not body:
         raise BadRequest("the body is empty: send a JSON object")
     encoding = got.fields.get("content-encoding", "")
     if not encoding:
         return body
-    plain = decompress(body, encoding, 1 << 30)
+    plain = decompress(body, encoding, limit_mb << 20)
+    if len(plain.data) == limit_mb << 20:
+        raise _too_large(limit_mb)
     if plain.problem is not None:
         raise BadRequest(f"{plain.problem}; send it plain, or as gzip, br, zstd or deflate")
     return plain.data

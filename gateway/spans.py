@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TypeVar
 
 import msgspec
 
@@ -21,7 +20,8 @@ _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
 _TEXT = msgspec.json.Decoder(str)
 
-T = TypeVar("T")
+_REFUSED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""How msgspec says that it does not take a text; it may still be JSON."""
 
 
 class MalformedJSON(ValueError):
@@ -41,7 +41,7 @@ def members(data: bytes, start: int, end: int) -> tuple[list[Member], bool]:
     """The members of the object at ``data[start:end]`` in order, and whether a key occurs twice."""
     try:
         values = _OBJECT.decode(memoryview(data)[start:end])
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except _REFUSED:
         return _scan_members(data, start, end)
     out = []
     at = _skip(data, start) + 1
@@ -65,7 +65,7 @@ def elements(data: bytes, start: int, end: int) -> list[tuple[int, int]]:
     """The spans of the elements of the array at ``data[start:end]``."""
     try:
         values = _ARRAY.decode(memoryview(data)[start:end])
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except _REFUSED:
         return _scan_elements(data, start, end)
     out = []
     at = _skip(data, start) + 1

@@ -15,6 +15,7 @@ from typing import Any
 
 from gateway.config import Upstream, secret
 from gateway.errors import BadRequest, UpstreamBroke, UpstreamUnreachable
+from gateway.inbound import key_of
 from gateway.types import Answer, Headers, Request
 
 _OURS = frozenset({"model", "messages", "stream"})
@@ -57,7 +58,7 @@ class ViaLitellm:
         return _Stream(got, self._upstream.name) if request.stream else _Whole(got)
 
     def _key(self, headers: Headers) -> str | None:
-        sent = dict(headers).get(b"authorization", b"").decode("latin-1").removeprefix("Bearer ").strip()
+        sent = key_of({name.decode("latin-1"): value.decode("latin-1") for name, value in headers})
         return sent if sent and self._upstream.client_key else secret(self._upstream.key_env)
 
     async def _load(self) -> Any:

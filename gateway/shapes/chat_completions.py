@@ -85,7 +85,7 @@ def _tools(body: bytes, top: dict[str, Member]) -> tuple[str, ...]:
         return ()
     try:
         declared = _TOOLS.decode(memoryview(body)[member.start : member.end])
-    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError):
+    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError, RecursionError):
         return ()
     return tuple(name for t in declared if (name := (t.function or t.custom or t).name))
 
