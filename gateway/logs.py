@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from typing import TextIO
+from contextlib import suppress
+from typing import TextIO, cast
 
 import structlog
 from structlog.typing import EventDict, WrappedLogger
@@ -26,8 +27,25 @@ def configure(level: str = "INFO", stream: TextIO | None = None) -> None:
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level]),
-        logger_factory=structlog.WriteLoggerFactory(stream or sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", _Lenient(stream or sys.stderr))),
     )
+
+
+class _Lenient:
+    """A stream that fails (a full disk, a closed pipe) at the cost of a line, never of what is logged about."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        """Write if it can be done."""
+        with suppress(OSError, ValueError):
+            self._stream.write(text)
+
+    def flush(self) -> None:
+        """Flush if it can be done."""
+        with suppress(OSError, ValueError):
+            self._stream.flush()
 
 
 def hide_secrets(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
