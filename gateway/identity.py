@@ -39,6 +39,8 @@ class Seen:
     text: Text
     frame: Frame
     items: tuple[Item, ...]
+    failed: bool = False
+    """A framing raised: the text is left alone."""
 
 
 def tenant_of(authorization: bytes) -> str:
@@ -120,7 +122,11 @@ def _find(
     out = []
     count = Counter(equals)
     for text in message.texts:
-        frame = framings.split(text.value, text.role)
+        try:
+            frame = framings.split(text.value, text.role)
+        except Exception:  # whatever a framing does wrong costs the saving, never the request
+            out.append(Seen(at=at, text=text, frame=Frame(bodies=()), items=(), failed=True))
+            continue
         if frame is None:
             continue
         call, answered = open_calls.get(text.call or "", (None, asked))

@@ -64,6 +64,7 @@ class Rewriter:
         """The body to forward. `known` messages were forwarded before; `allowed` says which tools' results may change."""
         seen = self._observer.observe(conversation, tenant, chain)
         kept = Counter({"unreadable": sum(placed.message.broken is not None for placed in conversation.messages)})
+        kept["failed"] += sum(one.failed for one in seen)
         if not seen:
             return Outgoing(body=body, kept=+kept)
         pinned = await self._find(seen, kept)
