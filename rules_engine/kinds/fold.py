@@ -31,7 +31,10 @@ _HEAD = re.compile(rf"\[(\d+){_OPEN}(.*){re.escape(_CLOSE)}")
 
 def encode(text: str, observation: Observation) -> Encoded | None:
     """Fold runs of lines that differ in whole words; failures, results and all but terminal output stay as they are."""
-    lines = text.split("\n") if len(text) <= _LARGEST else []
+    if observation.escaped or len(text) > _LARGEST:
+        # In a JSON string a value right after a line break reads as "nvalue".
+        return None
+    lines = text.split("\n")
     words = [line.split() if len(line) <= _WIDEST else [] for line in lines]
     runs = list(_runs(words, lines))
     if not runs or _CLOSE in text or nature(observation) != "terminal":

@@ -28,7 +28,8 @@ _BREAK = "--"
 
 def encode(text: str, observation: Observation) -> Encoded | None:
     """Write a path once, as a heading, where two or more hits in that file (or lines around hits) follow each other."""
-    if not _ANY.search(text):
+    if observation.escaped or not _ANY.search(text):
+        # In a JSON string a number right after a line break reads as "n12".
         return None
     lines = text.split("\n")
     paths = _paths(lines)

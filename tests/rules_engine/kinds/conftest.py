@@ -14,9 +14,9 @@ from rules_engine.types import Observation
 Shorten = Callable[..., str]
 
 
-def shorten_by(kind: Lossless, text: str, command: str = "make", tool: str = "bash") -> str:
+def shorten_by(kind: Lossless, text: str, command: str = "make", tool: str = "bash", *, escaped: bool = False) -> str:
     """What `kind` makes of `text`: shorter and provably the same, or the text itself."""
-    observation = Observation(key="k", tool=tool, command=command, exit_code=None, text=text)
+    observation = Observation(key="k", tool=tool, command=command, exit_code=None, text=text, escaped=escaped)
     encoded = kind.encode(text, observation)
     if encoded is None:
         return text

@@ -66,6 +66,13 @@ def test_leaves_all_but_terminal_output_alone(shorten: Shorten, command: str) ->
     assert shorten(fold, text, command=command) == text
 
 
+def test_leaves_lines_in_a_json_string_alone(shorten: Shorten) -> None:
+    """There a value would stand right behind the letter of the escaped line end."""
+    text = lines("unpacking the archive of {name} into its own place")
+
+    assert shorten(fold, text, escaped=True) == text
+
+
 @pytest.mark.parametrize(
     ("form", "head", "row"),
     [
@@ -136,6 +143,13 @@ def test_the_last_line_of_a_text_stays(shorten: Shorten) -> None:
     text = "\n".join(f"unpacking the archive of {name} into its own place" for name in NAMES)
 
     assert shorten(fold, text).endswith("\nseven.py\nunpacking the archive of eight.lock into its own place")
+
+
+def test_a_form_and_its_values_belong_together(shorten: Shorten) -> None:
+    """What moves or hides lines of a result may not part them."""
+    result = shorten(fold, "begin\n" + lines("unpacking the archive of {name} into its own place"))
+
+    assert fold.bound(result.split("\n")) == [(1, 10)]
 
 
 @pytest.mark.parametrize(

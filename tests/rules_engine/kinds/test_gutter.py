@@ -70,6 +70,11 @@ def test_takes_the_padding_and_nothing_else(shorten: Shorten, text: str) -> None
     assert shorten(gutter, text) == "\n".join(unpadded)
 
 
+def test_leaves_numbers_in_a_json_string_alone(shorten: Shorten) -> None:
+    """There a number would stand right behind the letter of the escaped line end."""
+    assert shorten(gutter, listing(range(1, 12)), escaped=True) == listing(range(1, 12))
+
+
 def test_a_line_that_lost_its_padding_is_left_out(shorten: Shorten) -> None:
     """Agents strip a result, so that the first number stands at the margin."""
     assert shorten(gutter, "9\ta\n    10\tb\n    11\tc\n    12\td") == "9\ta\n10\tb\n11\tc\n12\td"

@@ -82,6 +82,13 @@ def test_keeps_the_first_copy_and_the_number(shorten: Shorten, text: str, result
     assert shorten(repeats, text) == result
 
 
+def test_a_mark_and_its_lines_belong_together() -> None:
+    """What moves or hides lines of a result may not part them."""
+    lines = ["x", "a  [x4]", "b", "c", "[the 2 lines above stand 9 times in a row]", "[d]"]
+
+    assert repeats.bound(lines) == [(1, 2), (2, 5)]
+
+
 @pytest.mark.parametrize(
     "result", ["a  [x4]", "a  [x5]\nb", "b  [x5]", "a\n[the 1 lines above stand 4 times in a row]"]
 )

@@ -49,6 +49,13 @@ def test_leaves_other_output_alone(shorten: Shorten, command: str) -> None:
     assert shorten(search, text, command=command) == text
 
 
+def test_leaves_hits_in_a_json_string_alone(shorten: Shorten) -> None:
+    """There the number would stand right behind the letter of the escaped line end."""
+    text = "src/a.py:1:x\nsrc/a.py:22:  y\n"
+
+    assert shorten(search, text, command=GREP, escaped=True) == text
+
+
 @pytest.mark.parametrize(
     ("text", "result"),
     [
