@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from rules_engine import guards, invariants, lossy, pointing
 from rules_engine.critical import criticals, is_failing, verdicts
@@ -104,14 +104,12 @@ def _point(draft: Draft, observation: Observation, sort: Nature, settings: Setti
     if invariants.is_json(draft.text):
         return draft
     guard = pointing.Guard(
-        lines=stated(draft.text.split("\n")) if sort == "terminal" else frozenset(),
-        bound=_bound(draft),
-        ids=frozenset(context.recall_ids),
+        stays=stated if sort == "terminal" else None, bound=_bound(draft), ids=frozenset(context.recall_ids)
     )
     return pointing.point(draft, observation.key, context.earlier, settings, guard)
 
 
-def stated(lines: list[str]) -> frozenset[int]:
+def stated(lines: Sequence[str]) -> frozenset[int]:
     """Positions of lines that state a failure or a result, with what belongs to them."""
     return criticals(lines) | verdicts(lines)
 

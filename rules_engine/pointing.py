@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from rules_engine import guards, marks
@@ -20,8 +20,8 @@ RULE = ("shown", shown.VERSION)
 class Guard:
     """What a pointer may not hide, part, or be named."""
 
-    lines: frozenset[int]
-    """Lines that stay."""
+    stays: Callable[[Sequence[str]], frozenset[int]] | None
+    """Which lines stay; asked only where a pointer would hide some, since it costs more than all the rest."""
     bound: Sequence[tuple[int, int]]
     """Runs of lines that stay, or go, together."""
     ids: frozenset[str]
@@ -33,8 +33,10 @@ def point(draft: Draft, key: str, earlier: Sequence[Earlier], settings: Settings
     lines = draft.text.split("\n")
     offsets = starts(lines)
     own = {omission.id for omission in draft.omissions}
-    barred = guard.lines.union(at for at, line in enumerate(lines) if line[:1] == "[" and marks.names(line, own))
+    barred = frozenset(at for at, line in enumerate(lines) if line[:1] == "[" and marks.names(line, own))
     runs = shown.find(lines, earlier, settings, barred, guard.bound)
+    if runs and guard.stays:
+        runs = shown.find(lines, earlier, settings, barred | guard.stays(lines), guard.bound)
     spans = trace(draft.script, [(offsets[run.start], offsets[run.end] - 1) for run in runs])
     edits: list[Edit] = []
     omissions: list[Omission] = []

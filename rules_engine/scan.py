@@ -45,6 +45,16 @@ def compile_trigger(pattern: str) -> re2._Regexp[str]:
     return trigger
 
 
+def is_found(patterns: Sequence[str], command: str) -> bool:
+    """Whether one of some triggers may match `command`: one search for all of them, since most commands meet none."""
+    joined = "|".join(f"(?:{pattern})" for pattern in patterns)
+    try:
+        return bool(joined) and bool(re2.compile(joined, _options()).search(command))
+    except re2.error:
+        # Together they are too large, or one cannot be used: the rules are asked one by one, and say so.
+        return True
+
+
 def encode(lines: Iterable[str]) -> bytes:
     """The text that `find_lines` searches; bytes, since offsets in characters cost more than the search."""
     return "\n".join(lines).encode("utf-8", "replace")

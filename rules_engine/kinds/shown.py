@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -32,7 +33,14 @@ class Run:
 class _Text:
     lines: tuple[str, ...]
     cores: tuple[str, ...]
-    barred: frozenset[int]
+    barred: tuple[int, ...]
+    """Positions of lines that no run may hold, ascending."""
+
+    def room(self, at: int, done: int) -> tuple[int, int]:
+        """How far a run through line `at` may reach, back and ahead; not at all where that line is barred."""
+        place = bisect_left(self.barred, at)
+        high = self.barred[place] if place < len(self.barred) else len(self.lines)
+        return max(done, self.barred[place - 1] + 1 if place else 0), high
 
 
 def find(
@@ -46,7 +54,7 @@ def find(
 
     A run of lines that is `bound` together, such as a fold and its values, is hidden whole or not at all.
     """
-    text = _Text(tuple(lines), bare(lines), barred)
+    text = _Text(tuple(lines), bare(lines), tuple(sorted(barred)))
     inner = (_inside(run, text.lines, settings.seam_lines) for run in _runs(text, earlier, settings.pointer_lines))
     whole = (_unparted(run, text.lines, bound) for run in inner)
     return [run for run in whole if run.start < run.end and verify(run, text.lines)]
@@ -66,7 +74,7 @@ def _runs(text: _Text, earlier: Sequence[Earlier], least: int) -> list[Run]:
         # Any run of `least` lines holds one whole window, so one line of each window is enough to find it.
         places = range(max(window, done), min(window + stride, len(text.lines)))
         seed = max(places, key=lambda at: len(text.cores[at]), default=-1)
-        if seed < 0 or seed in text.barred or not is_telling(text.cores[seed]):
+        if seed < 0 or not is_telling(text.cores[seed]):
             continue
         run = _longest(text, seed, done, earlier)
         if run and run.end - run.start >= least:
@@ -75,14 +83,15 @@ def _runs(text: _Text, earlier: Sequence[Earlier], least: int) -> list[Run]:
     return out
 
 
-def _longest(text: _Text, seed: int, low: int, earlier: Sequence[Earlier]) -> Run | None:
+def _longest(text: _Text, seed: int, done: int, earlier: Sequence[Earlier]) -> Run | None:
     """The longest run through line `seed`; among equals the latest text, whose lines are nearest."""
     core = text.cores[seed]
     sources = [source for source in earlier if core in source.places]
     if not sources:
         return None
-    high = min((at for at in text.barred if at > seed), default=len(text.lines))
-    low = max((at + 1 for at in text.barred if low <= at < seed), default=low)
+    low, high = text.room(seed, done)
+    if seed >= high:
+        return None
     found = []
     for source in reversed(sources):
         for at in source.places[core]:
@@ -101,8 +110,10 @@ def _longest(text: _Text, seed: int, low: int, earlier: Sequence[Earlier]) -> Ru
 def _reach(cores: tuple[str, ...], seed: int, low: int, high: int, source: Earlier, at: int) -> tuple[int, int]:
     """How many lines from `seed` on, back and ahead, have equal cores here and there."""
     there = source.cores
-    top = min(high - seed, len(there) - at, min((k - at for k in source.hidden if k > at), default=len(there)))
-    room = min(seed - low, at, min((at - k - 1 for k in source.hidden if k < at), default=at))
+    top, room = min(high - seed, len(there) - at), min(seed - low, at)
+    if source.hidden:
+        top = min([top, *(k - at for k in source.hidden if k > at)])
+        room = min([room, *(at - k - 1 for k in source.hidden if k < at)])
     ahead = back = 0
     while (
         ahead < top
