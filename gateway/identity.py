@@ -146,7 +146,14 @@ def _items(
         name = _digest(tenant, tool, command, text.call or "", answered, body.text)
         key = _digest(name, str(count[name]))
         count[name] += 1
-        observation = Observation(key=key, tool=tool, command=command, exit_code=frame.exit_code, text=body.text)
+        observation = Observation(
+            key=key,
+            tool=tool,
+            command=command,
+            exit_code=frame.exit_code,
+            text=body.text,
+            escaped=body.json is not None,
+        )
         out.append(Item(observation=observation, name=name, digest=text_digest(body.text)))
     return out
 
