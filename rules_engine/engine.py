@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from rules_engine import guards, invariants, lossy, pointing
 from rules_engine.critical import criticals, is_failing, verdicts
@@ -56,6 +57,7 @@ def _decide(observation: Observation, ruleset: RuleSet, context: Context) -> Dec
     if len(observation.text) * (FIXED_PATTERNS + lossy.patterns(rules)) > settings.work_limit:
         return Kept(key=key, reason="budget")
     sort = nature(observation)
+    observation = replace(observation, nature=sort)
     base = reduce(Draft.begin(observation.text), observation, settings)
     plain = _run_rules(base, observation, rules, settings, context.recall_ids) if sort == "terminal" else base
     pointed = _point(plain, observation, sort, settings, context)

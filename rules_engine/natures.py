@@ -68,6 +68,8 @@ _MARKUP = ("<?xml", "<!doctype", "<html", "<svg")
 
 def nature(observation: Observation) -> Nature:
     """The strictest nature that the command, the tool's name or the text calls for."""
+    if observation.nature is not None:
+        return observation.nature
     called = strictest((_of_tool(observation.tool), _of_command(observation.command)))
     return called if called == "read" else strictest((called, _of_text(observation.text)))
 

@@ -59,6 +59,8 @@ class Observation:
     """The body, without the agent's wrapper."""
     escaped: bool = False
     """It stands inside a JSON string: the model sees its line breaks as ``\\n``, and what follows runs on."""
+    nature: Nature | None = None
+    """Where it has been judged already; see `natures.nature`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
