@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
+
+from gateway.__main__ import main
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 30.0
@@ -38,6 +41,14 @@ def environment(**more: str) -> dict[str, str]:
     """The environment of a command: this checkout's code, and nothing of the person who runs the tests."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", **more}
+
+
+def invoke(*arguments: str | Path) -> Result:
+    """A command in this process; what it raises is raised here, unless it is an exit."""
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
 
 
 Run = Callable[..., Awaitable[Ended]]

@@ -26,6 +26,11 @@ def session(*results: str, model: str | None = None) -> Session:
     return Session("s", model, messages, ())
 
 
+def names(folder: Path) -> list[str]:
+    """What is in a folder."""
+    return [path.name for path in folder.iterdir()]
+
+
 async def replay(tmp_path: Path, recorded: Session, config: Config | None = None) -> list[Replayed]:
     """All requests of a session."""
     async with replaying(config or Config(), tmp_path) as run:
@@ -37,7 +42,7 @@ async def test_nothing_is_saved_where_rewriting_is_off(tmp_path: Path) -> None:
     found = await replay(tmp_path, session(LISTING), Config(rewriting=Rewriting(enabled=False)))
     assert [one.rewrites for one in found] == [0, 0]
     assert found[1].accounts["raw_tokens"] == found[1].accounts["forwarded_tokens"]
-    assert list(tmp_path.iterdir()) == []
+    assert names(tmp_path) == []
 
 
 async def test_each_turn_is_one_request(tmp_path: Path) -> None:
@@ -47,7 +52,7 @@ async def test_each_turn_is_one_request(tmp_path: Path) -> None:
     assert [one.accounts["repeat_saved"] > 0 for one in found] == [False, False, True]
     assert found[2].accounts["saved_by_rule"].keys() >= {"gutter", "shown"}
     assert not any("broken prefix" in one.kept for one in found)
-    assert list(tmp_path.iterdir()) == []
+    assert names(tmp_path) == []
 
 
 async def test_what_the_agent_used_still_stands(tmp_path: Path) -> None:

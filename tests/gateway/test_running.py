@@ -22,6 +22,11 @@ def application(status: object) -> Starlette:
     return Starlette(routes=[Route("/healthz", lambda request: JSONResponse(status))])
 
 
+def names(folder: Path) -> list[str]:
+    """What is in a folder."""
+    return [path.name for path in folder.iterdir()]
+
+
 @pytest.fixture
 def dead_pid() -> int:
     """The id of a process that has ended."""
@@ -58,7 +63,7 @@ async def test_a_port_that_answers_something_else(tmp_path: Path) -> None:
     async with serving(application([])) as url:
         with announced(tmp_path, url):
             assert await asyncio.to_thread(find, tmp_path) is None
-            assert len(list(tmp_path.iterdir())) == 1
+            assert len(names(tmp_path)) == 1
 
 
 async def test_found_while_it_serves(tmp_path: Path) -> None:
@@ -68,4 +73,4 @@ async def test_found_while_it_serves(tmp_path: Path) -> None:
             assert await asyncio.to_thread(find, tmp_path) == url
             assert await asyncio.to_thread(health, url) == {"status": "ok"}
         assert await asyncio.to_thread(find, tmp_path) is None
-    assert list(tmp_path.iterdir()) == []
+    assert names(tmp_path) == []

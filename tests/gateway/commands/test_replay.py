@@ -1,0 +1,86 @@
+"""`replay`: what recorded sessions would have cost, and what would have been lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gateway.commands.replay import Sums, _describe
+from gateway.demo import recorded
+from gateway.replaying import Replayed
+from tests.commandline import invoke
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    """The demo's session as a file."""
+    path = tmp_path / "session.jsonl"
+    one = recorded()
+    path.write_text(json.dumps({"id": "one", "model": one.model, "messages": one.messages, "tools": one.tools}) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("text", [None, "{"], ids=["no such file", "broken JSON"])
+def test_a_file_that_cannot_be_read(tmp_path: Path, text: str | None) -> None:
+    """The error names the file; nothing is replayed."""
+    path = tmp_path / "x.jsonl"
+    if text is not None:
+        path.write_text(text)
+    result = invoke("replay", path, "--data", tmp_path)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith(f"Error: {path}")
+
+
+def test_rules_that_cannot_be_used(session: Path, tmp_path: Path) -> None:
+    """A broken pool in the data folder is told."""
+    (tmp_path / "rules.json").write_text("[3]")
+    result = invoke("replay", session, "--data", tmp_path)
+    assert result.exit_code == 2
+    assert "rules.json" in result.stderr
+
+
+def test_an_empty_file(tmp_path: Path) -> None:
+    """No session is no error, and no figure."""
+    (tmp_path / "x.jsonl").write_text("")
+    result = invoke("replay", tmp_path / "x.jsonl", "--data", tmp_path)
+    assert result.exit_code == 0
+    assert "0 requests in 0 sessions" in result.stdout
+    assert "Tokens" not in result.stdout
+
+
+def test_a_session(session: Path, tmp_path: Path) -> None:
+    """Requests, tokens, money and shares, for a person and as JSON; nothing is kept."""
+    data = tmp_path / "data"
+    plain = invoke("replay", session, "--data", data)
+    sums = json.loads(invoke("replay", session, "--json", "--data", data).stdout)
+    assert (sums["sessions"], sums["requests"], sums["lost"], sums["dearer"]) == (1, 10, 0, [])
+    accounts = sums["accounts"]
+    assert accounts["forwarded_tokens"] < 0.9 * accounts["raw_tokens"]
+    assert accounts["cost_forwarded"] < 0.9 * accounts["cost_raw"]
+    assert f"{accounts['raw_tokens']:,} sent by the agent" in plain.stdout
+    assert "10 requests in 1 session" in plain.stdout
+    assert not data.exists()
+
+
+def test_replaying_is_serving(session: Path, data: Path, tmp_path: Path) -> None:
+    """A replay finds the same savings as the gateway that served the session."""
+    served = json.loads(invoke("stats", "--json", "--data", data).stdout)["accounts"]
+    replayed = json.loads(invoke("replay", session, "--json", "--data", tmp_path / "none").stdout)["accounts"]
+    same = ("raw_tokens", "forwarded_tokens", "novel_saved", "repeat_saved", "saved_by_rule")
+    assert {name: replayed[name] for name in same} == {name: served[name] for name in same}
+
+
+def test_losses_are_named() -> None:
+    """A string that was used and no longer stood is counted, with the place where it was missed."""
+    sums = Sums()
+    used = frozenset({"a/b.py", "x_\x1b1"})
+    found = Replayed(accounts={"raw_tokens": 1, "approximate": True}, kept={}, rewrites=0, used=used, lost=used)
+    sums.add("s", 4, found)
+    rows = _describe(sums)
+    assert ("", "a/b.py  (s, message 4)") in rows
+    assert ("", "x_␛1  (s, message 4)") in rows
+    assert dict(rows)["Lost"].endswith("(100.00% of 2 that were used)")
+    assert sums.accounts == {"raw_tokens": 1}

@@ -1,0 +1,84 @@
+"""`rules`: what runs, and how a pool gets in and out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commandline import invoke
+
+MINE = {"rule_id": "mine", "trigger_regex": "^make", "strip_patterns": ["^gcc"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param(None, "cannot be read", id="no such file"),
+        pytest.param("{", "this is not JSON", id="broken JSON"),
+        pytest.param(json.dumps([MINE | {"trigger_regex": "("}]), "rules[0].", id="a pattern that does not compile"),
+    ],
+)
+def test_a_pool_that_cannot_be_used(tmp_path: Path, text: str | None, said: str) -> None:
+    """Nothing is imported of a pool with an error, and the error names file and field."""
+    source = tmp_path / "pool.json"
+    if text is not None:
+        source.write_text(text)
+    result = invoke("rules", "import", source, "--data", tmp_path / "data")
+    assert result.exit_code == 2
+    assert f"{source}: " in result.stderr
+    assert said in result.stderr
+    assert not (tmp_path / "data" / "rules.json").exists()
+
+
+def test_an_unknown_rule(tmp_path: Path) -> None:
+    """An id that is not in use is refused."""
+    result = invoke("rules", "show", "nix", "--data", tmp_path)
+    assert result.exit_code == 2
+    assert "no rule has the id nix" in result.stderr
+
+
+def test_a_broken_configuration(tmp_path: Path) -> None:
+    """Rules depend on the configuration, so its errors are told."""
+    (tmp_path / "config.yaml").write_text("rules: 3\n")
+    result = invoke("rules", "list", "--data", tmp_path)
+    assert result.exit_code == 2
+    assert "config.yaml, line 1" in result.stderr
+
+
+def test_list(tmp_path: Path) -> None:
+    """Lossless kinds and starting rules, with what is switched off."""
+    (tmp_path / "config.yaml").write_text("rules:\n  disabled: [gutter, pip_install]\n")
+    rows = {
+        line.split()[0]: line.split()[1:] for line in invoke("rules", "list", "--data", tmp_path).stdout.splitlines()
+    }
+    assert rows["gutter"][:1] + rows["gutter"][3:] == ["lossless", "off", "built", "in"]
+    assert rows["shown"][3] == "on"
+    assert rows["pip_install"] == ["line_filter", "1", "50", "off", "seed"]
+    assert rows["git_transfer"][3:] == ["on", "seed"]
+
+
+def test_show(tmp_path: Path) -> None:
+    """A rule is shown as the JSON that can be imported, a kind by what it does."""
+    shown = json.loads(invoke("rules", "show", "pip_install", "--data", tmp_path).stdout)
+    assert shown["rule_id"] == "pip_install"
+    assert "line number" in invoke("rules", "show", "gutter", "--data", tmp_path).stdout
+    assert "pointer" in invoke("rules", "show", "shown", "--data", tmp_path).stdout
+
+
+def test_import_and_export(tmp_path: Path) -> None:
+    """What goes in comes out; a rule of the same id takes the place of the other, and others stay."""
+    data = tmp_path / "data"
+    (tmp_path / "one.json").write_text(json.dumps([MINE, MINE | {"rule_id": "other"}]))
+    (tmp_path / "two.json").write_text(json.dumps([MINE | {"priority": 7}]))
+    first = invoke("rules", "import", tmp_path / "one.json", "--data", data)
+    second = invoke("rules", "import", tmp_path / "two.json", "--data", data)
+    assert first.stdout.startswith("2 rules imported, 0 of them in the place of others.\n")
+    assert second.stdout.startswith("1 rule imported, 1 of them in the place of others.\n")
+    pool = tmp_path / "pool.json"
+    assert invoke("rules", "export", "-o", pool, "--data", data).stdout == ""
+    rules = {rule["rule_id"]: rule for rule in json.loads(pool.read_text())["general"]}
+    assert rules["mine"]["priority"] == 7
+    assert {"other", "pip_install"} <= rules.keys()
+    assert invoke("rules", "import", pool, "--data", tmp_path / "elsewhere").exit_code == 0
