@@ -10,7 +10,7 @@ from typing import Literal
 
 from rules_engine.types import Piece
 
-QUOTED = 40
+QUOTED = 30
 """Characters of a first or last line that a pointer quotes, at most."""
 SHORTEST_ID = 6
 

@@ -15,8 +15,8 @@ def shift_between(here: str, there: str, core: str) -> int | None:
     mine, other = (_PREFIX.fullmatch(line, 0, len(line) - len(core)) for line in (here, there))
     if not mine or not other or mine[3] != other[3]:
         return None
-    aligned = len(mine[1] + mine[2]) == len(other[1] + other[2]) if mine[1] or other[1] else True
-    return int(mine[2]) - int(other[2]) if aligned else None
+    width, width_there = (len(found[1] + found[2]) if found[1] else 0 for found in (mine, other))
+    return int(mine[2]) - int(other[2]) if width == width_there else None
 
 
 def renumber(lines: Sequence[str], shift: int) -> list[str] | None:

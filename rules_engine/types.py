@@ -167,9 +167,9 @@ class Settings:
     """Observations under this are left alone."""
     minimum_conversation_chars: int = 2000
     """So is everything in a request whose messages hold less text than this."""
-    pointer_lines: int = 10
+    pointer_lines: int = 6
     """The shortest run that becomes a pointer."""
-    seam_lines: int = 5
+    seam_lines: int = 3
     """Lines kept at each end of such a run."""
     work_limit: int = 400_000_000
     """Characters × patterns that one observation may cost; above it the text stays raw."""
