@@ -73,19 +73,20 @@ class Pointing(Protocol):
 
 
 # The members import the types above, so they can be named only after them.
-from rules_engine.kinds import fold, gutter, line_filter, repeats, search, shown, structured, terminal  # noqa: E402
+from rules_engine.kinds import fold, gutter, line_filter, prefix, repeats, search, shown, structured, terminal  # noqa: E402
 
 LOSSLESS: Mapping[str, Lossless] = {
     "terminal": terminal,
     "gutter": gutter,
     "repeats": repeats,
     "fold": fold,
+    "prefix": prefix,
     "search": search,
     "structured": structured,
 }
 """Kinds that always run, in this order."""
 
-BOUND: Mapping[str, Bound] = {"repeats": repeats, "fold": fold, "search": search}
+BOUND: Mapping[str, Bound] = {"repeats": repeats, "fold": fold, "prefix": prefix, "search": search}
 """Those of them whose lines must not be parted."""
 
 POINTING: Mapping[str, Pointing] = {"shown": shown}

@@ -1,0 +1,91 @@
+"""Lines that begin alike, as those of one job among several do: the beginning once, and under it the rest of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from os.path import commonprefix
+
+from rules_engine.critical import criticals
+from rules_engine.guards import gains
+from rules_engine.kinds import Encoded
+from rules_engine.lines import starts
+from rules_engine.natures import nature
+from rules_engine.script import Edit
+from rules_engine.types import Observation, Piece
+
+VERSION = 1
+
+_FEWEST, _SHORTEST = 6, 8
+_LARGEST = 500_000
+_OPEN, _CLOSE = ' lines that begin with "', '", given without it:]'
+_HEAD = re.compile(rf"\[(\d+){_OPEN}(.*){re.escape(_CLOSE)}")
+_TROUBLE = re.compile(r"(?i)error|fail|exception|denied|not found|timed? ?out|fatal|panic|warning")
+
+
+def encode(text: str, observation: Observation) -> Encoded | None:
+    """Take a shared beginning of whole words off runs of lines; failures and all but terminal output stay as they are."""
+    if observation.escaped or len(text) > _LARGEST or _CLOSE in text:
+        return None
+    lines = text.split("\n")
+    runs = list(_runs(lines))
+    if not runs or nature(observation) != "terminal":
+        return None
+    offsets = starts(lines)
+    stays = criticals(lines) | {at for at, line in enumerate(lines) if _TROUBLE.search(line)}
+    parts = ((first, stop, size) for start, end, size in runs for first, stop in _without(start, end, stays))
+    edits = (_edit(offsets, first, stop, size) for first, stop, size in parts)
+    worth = tuple(edit for edit in edits if gains(edit))
+    return Encoded(edits=worth) if worth else None
+
+
+def _runs(lines: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    """(first line, line after the last, characters) of runs that share a beginning of whole words."""
+    at = 0
+    while at + _FEWEST <= len(lines):
+        shared = _words(commonprefix(lines[at : at + _FEWEST]))
+        end = at + 1
+        if shared:
+            while end < len(lines) and lines[end].startswith(shared):
+                end += 1
+            yield at, end, len(shared)
+        at = end
+
+
+def _words(shared: str) -> str:
+    """The part of a beginning that ends after a whole word; nothing if it is short, or layout only."""
+    whole = shared[: max(shared.rfind(" "), shared.rfind("\t")) + 1]
+    return whole if len(whole.strip()) >= _SHORTEST and '"' not in whole else ""
+
+
+def _without(start: int, end: int, stays: frozenset[int] | set[int]) -> Iterator[tuple[int, int]]:
+    at = start
+    for stop in [*(line for line in range(start, end) if line in stays), end]:
+        if stop - at >= _FEWEST:
+            yield at, stop
+        at = stop + 1
+
+
+def _edit(offsets: Sequence[int], first: int, stop: int, size: int) -> Edit:
+    begin = offsets[first]
+    pieces: list[Piece] = [f"[{stop - first}{_OPEN}", (begin, begin + size), _CLOSE]
+    for at in range(first, stop):
+        # The line break before a line is a slice, too; the first one is that after the heading.
+        pieces += [(offsets[at] - 1, offsets[at]) if at > first else "\n", (offsets[at] + size, offsets[at + 1] - 1)]
+    return begin, offsets[stop] - 1, tuple(pieces)
+
+
+def bound(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """Each beginning with its lines."""
+    heads = [(at, _HEAD.fullmatch(line)) for at, line in enumerate(lines) if line.endswith(_CLOSE)]
+    return [(at, at + 1 + int(head[1])) for at, head in heads if head]
+
+
+def verify(text: str, result: str, note: str) -> bool:
+    """Put the beginning before each line again, and compare."""
+    lines = iter(result.split("\n"))
+    out: list[str] = []
+    for line in lines:
+        head = _HEAD.fullmatch(line)
+        out += [head[2] + next(lines) for _ in range(int(head[1]))] if head else [line]
+    return "\n".join(out) == text
