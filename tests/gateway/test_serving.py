@@ -6,7 +6,7 @@ import aiohttp
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from gateway.serving import serving
+from gateway.serving import address, serving
 
 
 async def fail_to_start(scope: Scope, receive: Receive, send: Send) -> None:
@@ -22,11 +22,48 @@ async def greet(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.body", "body": b"hi"})
 
 
+async def raise_at_start(scope: Scope, receive: Receive, send: Send) -> None:
+    """An application whose start-up raises, as frameworks let it."""
+    await fail_to_start(scope, receive, send)
+    raise LookupError("no rules")
+
+
 async def test_failed_start_is_an_error() -> None:
     """An application that does not start is not served."""
     with pytest.raises(RuntimeError, match="did not start"):
         async with serving(fail_to_start):
             pass
+
+
+async def test_the_reason_of_a_failed_start_is_told() -> None:
+    """What the application raised is the cause of the error."""
+    with pytest.raises(RuntimeError, match="did not start") as caught:
+        async with serving(raise_at_start):
+            pass
+    assert isinstance(caught.value.__cause__, LookupError)
+
+
+async def test_a_taken_port_is_an_error() -> None:
+    """The server of somebody else is not mistaken for this one."""
+    async with serving(greet) as url:
+        with pytest.raises(OSError, match="in use"):
+            async with serving(greet, port=int(url.rpartition(":")[2])):
+                pass
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        pytest.param("127.0.0.1", "http://127.0.0.1:1", id="an address"),
+        pytest.param("box.local", "http://box.local:1", id="a name"),
+        pytest.param("0.0.0.0", "http://127.0.0.1:1", id="every address"),
+        pytest.param("::", "http://[::1]:1", id="every address of the newer kind"),
+        pytest.param("fe80::1", "http://[fe80::1]:1", id="an address of the newer kind"),
+    ],
+)
+def test_address(host: str, url: str) -> None:
+    """The URL can be used from this machine, whatever is listened on."""
+    assert address(host, 1) == url
 
 
 async def test_serves_until_left() -> None:

@@ -94,7 +94,7 @@ async def run_mini(url: str, folder: Path, *options: str) -> None:
         "PYTHONWARNINGS": "ignore",
     }
     process = await asyncio.create_subprocess_exec(
-        *(agent, "-y", "--exit-immediately", "-m", "openai/gpt-5.1", "-t", "Mend rule 7.", *options),
+        *(str(agent), "-y", "--exit-immediately", "-m", "openai/gpt-5.1", "-t", "Mend rule 7.", *options),
         cwd=folder / "work",
         env=environment(**settings),
         stdin=asyncio.subprocess.DEVNULL,
@@ -171,10 +171,11 @@ SAYS = Scenario((Turn(text="Grüße " * 20, reasoning="Hm.", shell=("ls", "echo 
 
 def conversation(results: int) -> list[ChatCompletionMessageParam]:
     """A question and so many results of one command. None is an answer by the model: every request gets turn 0."""
-    asked: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Look."}]
-    for number in range(results):
-        asked.append({"role": "tool", "tool_call_id": f"c{number}", "content": LISTING})
-    return asked
+    ids = [f"c{number}" for number in range(results)]
+    return [
+        {"role": "user", "content": "Look."},
+        *({"role": "tool", "tool_call_id": c, "content": LISTING} for c in ids),
+    ]
 
 
 async def say(client: openai.AsyncOpenAI, asked: list[ChatCompletionMessageParam], streamed: bool) -> tuple[Any, ...]:

@@ -121,3 +121,12 @@ async def test_an_agent_that_needs_more(tmp_path: Path, taco: Any) -> None:
     ended = await taco("run", "--data", tmp_path / "data", "--", tmp_path / "codex")
     assert ended.code == 0
     assert "does not read OPENAI_BASE_URL: set openai_base_url" in ended.err
+
+
+async def test_signals_reach_the_agent(tmp_path: Path, taco: Any) -> None:
+    """Whoever stops the command stops the agent, which decides what that means."""
+    waiting = "import os, signal, time; signal.signal(signal.SIGTERM, lambda *_: os._exit(9)); "
+    told = waiting + "os.kill(os.getppid(), signal.SIGTERM); time.sleep(30)"
+    ended = await taco("run", "--data", tmp_path, "--", sys.executable, "-c", told)
+    assert ended.code == 9
+    assert "no request came by" in ended.err
