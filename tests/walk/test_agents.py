@@ -171,11 +171,12 @@ SAYS = Scenario((Turn(text="Grüße " * 20, reasoning="Hm.", shell=("ls", "echo 
 
 def conversation(results: int) -> list[ChatCompletionMessageParam]:
     """A question and so many results of one command. None is an answer by the model: every request gets turn 0."""
-    ids = [f"c{number}" for number in range(results)]
-    return [
-        {"role": "user", "content": "Look."},
-        *({"role": "tool", "tool_call_id": c, "content": LISTING} for c in ids),
-    ]
+    question: ChatCompletionMessageParam = {"role": "user", "content": "Look."}
+    return [question, *map(_result, range(results))]
+
+
+def _result(number: int) -> ChatCompletionMessageParam:
+    return {"role": "tool", "tool_call_id": f"c{number}", "content": LISTING}
 
 
 async def say(client: openai.AsyncOpenAI, asked: list[ChatCompletionMessageParam], streamed: bool) -> tuple[Any, ...]:
