@@ -68,10 +68,3 @@ def open_folder(data: Path) -> Path:
     if not os.access(data, os.W_OK | os.X_OK):
         raise Refusal(f"{data}: not writable; pass another folder with --data, or change its owner")
     return data
-
-
-def recorded(data: Path) -> Path:
-    """The data folder, if something was recorded there. Refuses if not."""
-    if not (data / "archive.sqlite").exists():
-        raise Refusal(f"{data}: nothing is recorded here yet; start `taco-gateway up`, or pass the folder with --data")
-    return data
