@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from os.path import commonprefix
 
-from rules_engine.critical import criticals
+from rules_engine.critical import criticals, verdicts
 from rules_engine.guards import gains
 from rules_engine.kinds import Encoded
 from rules_engine.lines import starts
@@ -24,7 +24,7 @@ _TROUBLE = re.compile(r"(?i)error|fail|exception|denied|not found|timed? ?out|fa
 
 
 def encode(text: str, observation: Observation) -> Encoded | None:
-    """Take a shared beginning of whole words off runs of lines; failures and all but terminal output stay as they are."""
+    """Take a shared beginning of whole words off runs of lines; failures, results and all but terminal output stay as they are."""
     if observation.escaped or len(text) > _LARGEST or _CLOSE in text:
         return None
     lines = text.split("\n")
@@ -32,7 +32,7 @@ def encode(text: str, observation: Observation) -> Encoded | None:
     if not runs or nature(observation) != "terminal":
         return None
     offsets = starts(lines)
-    stays = criticals(lines) | {at for at, line in enumerate(lines) if _TROUBLE.search(line)}
+    stays = criticals(lines) | verdicts(lines) | {at for at, line in enumerate(lines) if _TROUBLE.search(line)}
     parts = ((first, stop, size) for start, end, size in runs for first, stop in _without(start, end, stays))
     edits = (_edit(offsets, first, stop, size) for first, stop, size in parts)
     worth = tuple(edit for edit in edits if gains(edit))
@@ -58,7 +58,7 @@ def _words(shared: str) -> str:
     return whole if len(whole.strip()) >= _SHORTEST and '"' not in whole else ""
 
 
-def _without(start: int, end: int, stays: frozenset[int] | set[int]) -> Iterator[tuple[int, int]]:
+def _without(start: int, end: int, stays: frozenset[int]) -> Iterator[tuple[int, int]]:
     at = start
     for stop in [*(line for line in range(start, end) if line in stays), end]:
         if stop - at >= _FEWEST:

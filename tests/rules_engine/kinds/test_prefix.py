@@ -28,8 +28,8 @@ def shown(text: str, **more: object) -> str:
 
 JOB = "@shop/basket build: "
 STEPS = [
-    *("copied the styles", "wrote three pages", "linked the icons", "packed the fonts", "signed the bundle"),
-    *("cleared the cache", "named the parts", "drew the map", "closed the box", "swept the floor"),
+    *("reading the styles", "laying out page one", "drawing the icons", "mixing the colours", "weighing the bundle"),
+    *("asking the cache", "naming the parts", "drawing the map", "measuring the box", "sweeping the floor"),
 ]
 
 
@@ -68,6 +68,13 @@ def test_a_line_that_speaks_of_trouble_stays_whole() -> None:
     text = "\n".join([*(JOB + s for s in STEPS), JOB + "error: no such icon", *(JOB + s for s in STEPS)])
 
     assert JOB + "error: no such icon" in shown(text).split("\n")
+
+
+def test_a_result_stays_whole() -> None:
+    """So does what a job came to."""
+    text = "\n".join([*(JOB + s for s in STEPS), JOB + "12 passed in 3 s"])
+
+    assert shown(text).split("\n")[-1] == JOB + "12 passed in 3 s"
 
 
 def test_in_a_json_string_nothing_happens() -> None:
