@@ -37,17 +37,19 @@ class Connection:
         self._http.close()
 
 
-def send_all(port: int, bodies: Iterable[bytes]) -> list[float]:
-    """Send one after the other; the seconds each took."""
+def send_all(port: int, bodies: Iterable[bytes], pause: float = 0.0) -> list[float]:
+    """Send one after the other, `pause` seconds apart; the seconds that each took."""
     connection = Connection(port)
-    try:
-        return [connection.send(body) for body in bodies]
-    finally:
-        connection.close()
+    out = []
+    for body in bodies:
+        out.append(connection.send(body))
+        time.sleep(pause)
+    connection.close()
+    return out
 
 
-def send_abreast(port: int, bodies: Sequence[bytes], width: int) -> list[float]:
+def send_abreast(port: int, bodies: Sequence[bytes], width: int, pause: float = 0.0) -> list[float]:
     """The same over `width` connections at once."""
     with ThreadPoolExecutor(width) as pool:
-        parts = pool.map(lambda k: send_all(port, bodies[k::width]), range(width))
+        parts = pool.map(lambda k: send_all(port, bodies[k::width], pause), range(width))
         return [took for part in parts for took in part]

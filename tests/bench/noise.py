@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import count
 from random import Random
 
-WORDS = (
-    "alpha anchor basket beacon cinder copper delta ember falcon garnet harbor indigo jasper kernel lantern "
-    "marble nectar onyx pepper quartz raven saffron timber umber velvet willow xenon yonder zephyr"
-).split()
+_WORDS = """alpha anchor basket beacon cinder copper delta ember falcon garnet harbor indigo jasper kernel lantern
+    marble nectar onyx pepper quartz raven saffron timber umber velvet willow xenon yonder zephyr"""
+WORDS = tuple(_WORDS.split())
 
 
 def pip(rng: Random) -> Iterator[str]:
@@ -18,7 +18,9 @@ def pip(rng: Random) -> Iterator[str]:
         size = rng.randrange(20, 900)
         yield f"Collecting {name}>={version}"
         yield f"  Downloading {name}-{version}-py3-none-any.whl ({size} kB)"
-        yield "\r".join(f"     {'━' * (k * 4):<40} {size * k // 10}/{size} kB {k}.1 MB/s eta 0:00:0{9 - k}" for k in range(10))
+        yield "\r".join(
+            f"     {'━' * (k * 4):<40} {size * k // 10}/{size} kB {k}.1 MB/s eta 0:00:0{9 - k}" for k in range(10)
+        )
         yield f"Requirement already satisfied: {rng.choice(WORDS)} in ./venv/lib/python3.11/site-packages ({version})"
 
 
@@ -77,7 +79,7 @@ def log(rng: Random) -> Iterator[str]:
 def source(rng: Random) -> Iterator[str]:
     """A numbered listing of one of a few files, so that parts come back."""
     file = Random(rng.randrange(6))
-    for number in range(1, 100_000):
+    for number in count(1):
         indent = "    " * file.randrange(1, 4)
         yield f"{number:6d}\t{indent}{file.choice(WORDS)}_{file.randrange(999)} = {file.choice(WORDS)}(self.{file.choice(WORDS)}, {file.randrange(99)})"
 
@@ -96,10 +98,16 @@ KINDS: tuple[tuple[str, Callable[[Random], Iterator[str]]], ...] = (
 def output(rng: Random, chars: int) -> tuple[str, str]:
     """A command and what it printed: whole lines, about `chars` characters."""
     command, lines = rng.choice(KINDS)
-    out, size = [], 0
-    for line in lines(rng):
+    return command, cut(lines(rng), chars)
+
+
+def cut(lines: Iterator[str], chars: int) -> str:
+    """Whole lines, about `chars` characters."""
+    out: list[str] = []
+    size = 0
+    for line in lines:
         if size + len(line) > chars and out:
             break
         out.append(line)
         size += len(line) + 1
-    return command, "\n".join(out) + "\n"
+    return "\n".join(out) + "\n"

@@ -61,7 +61,9 @@ def serving(
         try:
             while not _answers(port, health):
                 if process.poll() is not None or time.perf_counter() - began > PATIENCE:
-                    raise RuntimeError(f"{command[0]} did not start; read {log}")
+                    raise RuntimeError(
+                        f"{command[0]} did not start; it said:\n{log.read_text(errors='replace')[-2000:]}"
+                    )
                 time.sleep(0.005)
             yield Server(port, process, time.perf_counter() - began)
         finally:

@@ -6,13 +6,15 @@ import json
 from collections.abc import Iterator
 from random import Random
 
-from tests.bench.noise import WORDS, output
+from tests.bench.noise import WORDS, cut, output
 
 MODEL = "bench"
 MESSAGES, MESSAGE_CHARS = 60, 5_000
 """Tool results that a session has when it is measured."""
 STEPS, STEP_CHARS = 10, 20_000
 """Requests that are measured of a session, each with one new result of that size."""
+
+HUGE_CHARS = 10_000_000
 
 _TOOLS = [
     {
@@ -30,25 +32,16 @@ _SYSTEM = "You are a coding agent. Work in small steps, run the tests after each
 def small(number: int, *, stream: bool = False) -> bytes:
     """A chat request of 0.6 KB."""
     question = f"Question {number}: what does the function load_{WORDS[number % len(WORDS)]} give back, and when?"
-    messages = [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": question}]
-    extra = {"stream": True, "stream_options": {"include_usage": True}} if stream else {}
-    return _body(messages, extra)
+    extra: dict[str, object] = {"stream": True, "stream_options": {"include_usage": True}} if stream else {}
+    return _body(_beginning(question), extra)
 
 
 def growing(seed: int, sizes: list[int]) -> Iterator[bytes]:
     """The requests of one session: each has one more tool result, of the next size."""
     rng = Random(seed)
-    messages: list[dict[str, object]] = [
-        {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": f"Mend the {rng.choice(WORDS)} module; the ticket is {seed}."},
-    ]
+    messages = _beginning(f"Mend the {rng.choice(WORDS)} module; the ticket is {seed}.")
     for number, chars in enumerate(sizes):
-        command, text = output(rng, chars)
-        name = f"call_{seed}_{number}"
-        function = {"name": "bash", "arguments": json.dumps({"command": command})}
-        call = {"id": name, "type": "function", "function": function}
-        messages.append({"role": "assistant", "content": f"Step {number}.", "tool_calls": [call]})
-        messages.append({"role": "tool", "tool_call_id": name, "content": text})
+        messages += _turn(f"call_{seed}_{number}", *output(rng, chars))
         yield _body(messages, {"tools": _TOOLS})
 
 
@@ -56,6 +49,27 @@ def agent(seed: int) -> tuple[list[bytes], list[bytes]]:
     """One session: the requests until its body has 300 KB, and those to be measured, of 400 KB on average."""
     bodies = list(growing(seed, [MESSAGE_CHARS] * MESSAGES + [STEP_CHARS] * STEPS))
     return bodies[:MESSAGES], bodies[MESSAGES:]
+
+
+def huge(number: int, command: str, lines: Iterator[str]) -> tuple[bytes, bytes]:
+    """A session's first request, and its second, with a result of 10 MB."""
+    messages = [*_beginning(f"Look at it; the ticket is {number}."), *_turn(f"call_{number}_first", "true", "Fine.")]
+    first = _body(messages, {"tools": _TOOLS})
+    result = cut(lines, HUGE_CHARS)
+    return first, _body([*messages, *_turn(f"call_{number}_huge", command, result)], {"tools": _TOOLS})
+
+
+def _beginning(task: str) -> list[dict[str, object]]:
+    return [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": task}]
+
+
+def _turn(name: str, command: str, result: str) -> list[dict[str, object]]:
+    function = {"name": "bash", "arguments": json.dumps({"command": command})}
+    call = {"id": name, "type": "function", "function": function}
+    return [
+        {"role": "assistant", "content": f"Next: {command}", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": name, "content": result},
+    ]
 
 
 def _body(messages: list[dict[str, object]], extra: dict[str, object]) -> bytes:

@@ -62,7 +62,9 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
 
 def main() -> None:
     """Serve on the port that is given."""
-    config = uvicorn.Config(app, http="httptools", loop="uvloop", ws="none", lifespan="off", access_log=False, log_level="error")
+    config = uvicorn.Config(
+        app, http="httptools", loop="uvloop", ws="none", lifespan="off", access_log=False, log_level="error"
+    )
     with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as listener:
         uvicorn.Server(config).run(sockets=[listener])
 
