@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.S)
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.S)
 _MARK = re.compile(rb'["\[\]{}]')
 _BLANK = re.compile(rb"[ \t\r\n]*")
 _SCALAR = re.compile(rb"[^\s,\]}]+")

@@ -25,7 +25,7 @@ _PASSWORD = re.compile(rb"passw|passcode|pwd", re.IGNORECASE)
 _NAMED = re.compile(rb"[\w.-]*" + NAME + rb"$", re.IGNORECASE)
 
 # A string of JSON and, where it is a member's name, its colon.
-_STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"(\s*:\s*)?', re.DOTALL)
+_STRING = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:\s*)?', re.DOTALL)
 
 T = TypeVar("T", ExchangeRecord, Message, RewriteRecord, SignalRecord)
 
@@ -72,6 +72,7 @@ def redact_record(record: ExchangeRecord) -> ExchangeRecord:
         replace(
             record,
             path=redact(record.path),
+            model=None if record.model is None else redact(record.model),
             error=None if record.error is None else redact(record.error),
             messages=tuple(map(_redact_message, record.messages)),
             head=redact_json(record.head),
