@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
+from io import BytesIO
 
 import aiohttp
 from multidict import CIMultiDict
@@ -66,7 +67,7 @@ class Passthrough:
             response = await self._session.request(
                 request.method,
                 url,
-                data=request.body if request.body else None,
+                data=_data(request.body),
                 headers=self._headers(request),
                 allow_redirects=False,
             )
@@ -127,6 +128,11 @@ class _Response:
     async def aclose(self) -> None:
         """Give the connection back if the body has ended; else close it, which tells the upstream to stop."""
         self._response.close() if not self._response.content.at_eof() else self._response.release()
+
+
+def _data(body: bytes | AsyncIterator[bytes]) -> object:
+    """The body as aiohttp wants it: large ones in the manner of a file, which it writes piece by piece."""
+    return BytesIO(body) if isinstance(body, bytes) and len(body) > 1 << 20 else body or None
 
 
 def _text(value: bytes) -> str:
