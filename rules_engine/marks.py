@@ -19,7 +19,8 @@ _HOW = r"( with numbers [0-9]+ (?:higher|lower))?"
 _SAYS = rf"\[([0-9]+) lines? (?:omitted|as shown above{_HOW}, {_QUOTE} to {_QUOTE}): echo recall:([0-9a-f]{{6,32}})\]"
 _MARK = re.compile(_SAYS)
 _MARKS = re.compile(f"^{_SAYS}$", re.M)
-_UNPRINTED = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]")
+_BROKEN = r"\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029"
+_PRINTED = re.compile(rf"[^\s{_BROKEN}][^{_BROKEN}]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +75,12 @@ def new_id(key: str, start: int, end: int, taken: Collection[str]) -> str:
 
 
 def quote(line: str) -> tuple[int, int]:
-    """Slice of `line` that a pointer quotes: without surrounding blanks, up to the first character that does not print."""
-    start = len(line) - len(line.lstrip())
-    unprinted = _UNPRINTED.search(line, start)
-    end = min(unprinted.start() if unprinted else len(line), start + QUOTED)
-    return start, start + len(line[start:end].rstrip())
+    """Slice of `line` that a pointer quotes: the first characters that print, without blanks around; empty if none do."""
+    found = _PRINTED.search(line)
+    if not found:
+        return 0, 0
+    start = found.start()
+    return start, start + len(line[start : min(found.end(), start + QUOTED)].rstrip())
 
 
 def _counted(lines: int) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rules_engine.lines import bare, is_telling
+from rules_engine.marks import quote
 from rules_engine.numbering import renumber, shift_between
 from rules_engine.types import Earlier, Settings
 
@@ -163,8 +164,13 @@ def _unparted(run: Run, lines: Sequence[str], bound: Sequence[tuple[int, int]]) 
             start = last
         if first < end < last:
             end = first
-    while start < end and not is_telling(lines[start]):
+    while start < end and not _is_quotable(lines[start]):
         start += 1
-    while start < end and not is_telling(lines[end - 1]):
+    while start < end and not _is_quotable(lines[end - 1]):
         end -= 1
     return run.cut(start, max(start, end))
+
+
+def _is_quotable(line: str) -> bool:
+    start, end = quote(line)
+    return is_telling(line[start:end])

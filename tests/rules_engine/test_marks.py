@@ -87,6 +87,8 @@ def test_a_pointer_reads_back(lines: int, shift: int, quotes: list[str]) -> None
         pytest.param("   def run(self):", "def run(self):", id="blanks around are left away"),
         pytest.param("x" * 99, "x" * marks.QUOTED, id="a long line is cut"),
         pytest.param("ok\x1b[0m", "ok", id="up to an escape code"),
+        pytest.param("\x1b[1mok", "[1mok", id="after an escape"),
+        pytest.param(" \x00\x1b", "", id="nothing that prints"),
         pytest.param("12\tname", "12\tname", id="a tab after a line number"),
         pytest.param("end\r", "end", id="up to a carriage return"),
         pytest.param("a" * 28 + "  b", "a" * 28, id="no blanks at the end of what is cut"),
