@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AsyncExitStack, contextmanager
+from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.request import ProxyHandler, Request, build_opener
@@ -27,10 +28,8 @@ from gateway.recordings import Session
 from gateway.serving import serving
 from memory import Archive, RewriteRow
 
-LINES = 24
-"""Of the diff that are shown."""
-WORTH_SHOWING = 100
-"""Tokens that a rewrite has to save to be an example."""
+LINES = 8
+"""Of one run in a diff that are shown."""
 
 
 @click.command("demo")
@@ -65,7 +64,7 @@ async def _play(session: Session, folder: Path) -> None:
         gateway = application(load(None, upstream=f"{upstream}/v1"), folder)
         url = await stack.enter_async_context(serving(gateway))
         for at in session.turns:
-            body = {"model": session.model, "messages": session.messages[:at], "tools": session.tools}
+            body = {"model": session.model, "messages": session.messages[:at]}
             await asyncio.to_thread(_post, f"{url}/v1/chat/completions", body)
 
 
@@ -80,17 +79,20 @@ async def _rewrites(archive: Archive) -> list[RewriteRow]:
 
 
 def _show_one(rows: list[RewriteRow]) -> None:
-    """The rewrite that is told with the fewest words."""
-    told = [
-        (len(lines), row.texts.command, heading(row), lines)
-        for row in rows
-        if row.texts is not None and row.tokens_before - row.tokens_after >= WORTH_SHOWING
-        for lines in [list(diff(row.texts.before, row.texts.after))]
-    ]
-    if not told:
+    """The rewrite that saved the most."""
+    row = max(rows, key=lambda row: row.tokens_before - row.tokens_after, default=None)
+    if row is None or row.texts is None:
         return
-    length, ran, summary, lines = min(told)
-    if length > LINES + 1:
-        lines[LINES // 2 : -LINES // 2] = [f"… {length - LINES} more lines of the diff …"]
-    click.echo(f"\nOne of {plural(len(rows), 'rewrite')}, as the audit has it: {visible(ran)}\n{summary}\n")
-    click.echo("\n".join(lines))
+    click.echo(f"\nOne of {plural(len(rows), 'rewrite')}, as the audit has it: {visible(row.texts.command)}")
+    click.echo(f"{heading(row)}\n")
+    for line in _shortened(diff(row.texts.before, row.texts.after)):
+        click.echo(line)
+
+
+def _shortened(lines: Iterable[str]) -> Iterator[str]:
+    """A diff of which the middle of each long run is left out."""
+    for _, run in groupby(lines, key=lambda line: click.unstyle(line)[:1]):
+        listed = list(run)
+        if len(listed) > LINES:
+            listed[LINES // 2 : -LINES // 2] = [f"  … {len(listed) - LINES} more lines of the diff …"]
+        yield from listed

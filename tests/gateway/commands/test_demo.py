@@ -21,6 +21,8 @@ def test_shows_accounts_and_a_diff(demo: tuple[Path, str]) -> None:
     assert float(share[1]) >= 10
     assert float(money[1]) >= 10
     assert "\n--- before\n+++ after\n" in out
+    assert re.search(r"\n  … \d+ more lines of the diff …\n", out)
+    assert re.search(r'\n\+\[\d+ lines as shown above, ".*": echo recall:[0-9a-f]+\]\n', out)
     assert "\x1b" not in out
     assert "broken prefix" not in out
 
@@ -45,6 +47,5 @@ def test_the_scripted_model_says_what_the_model_said() -> None:
     scenario = scenario_of(session)
     assert len(scenario.turns) == len(session.turns)
     for at, turn in zip(session.turns, scenario.turns, strict=True):
-        (call,) = session.messages[at]["tool_calls"]
-        assert json.loads(call["function"]["arguments"]) == {"command": turn.shell[0]}
-        assert session.messages[at]["content"] == turn.text
+        assert turn.text == session.messages[at]["content"]
+        assert "```mswea_bash_command\n" in turn.text

@@ -56,7 +56,9 @@ async def test_all_is_well(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_wrong_is_found(data: Path) -> None:
     """A changed record, a key that is not set, an upstream that is not there: three findings, each with its remedy."""
     with closing(sqlite3.connect(data / "archive.sqlite")) as database:
-        database.execute("""UPDATE rewrites SET facts = replace(facts, '"bash"', '"ash"') WHERE seq = 1""")
+        database.execute(
+            """UPDATE rewrites SET facts = replace(facts, '"tokens_after":', '"tokens_after":1') WHERE seq = 1"""
+        )
         database.commit()
     (data / "config.yaml").write_text(CONFIG.format(port=free_port(), url=f"http://127.0.0.1:{free_port()}"))
     result = invoke("doctor", "--data", data)

@@ -18,7 +18,7 @@ def session(tmp_path: Path) -> Path:
     """The demo's session as a file."""
     path = tmp_path / "session.jsonl"
     one = recorded()
-    path.write_text(json.dumps({"id": "one", "model": one.model, "messages": one.messages, "tools": one.tools}) + "\n")
+    path.write_text(json.dumps({"id": "one", "model": one.model, "messages": one.messages}) + "\n")
     return path
 
 
