@@ -69,13 +69,13 @@ def test_lossless_kinds_are_linear(name: str) -> None:
         assert min(spent(large) for _ in range(3)) < 30 * min(spent(small) for _ in range(5)) + 0.05
 
 
-@pytest.mark.parametrize("name", [*LOSSLESS, *KINDS, *POINTING])
-def test_kinds_have_a_version(name: str) -> None:
+def test_kinds_have_a_version() -> None:
     """A decision records which form it was made in."""
-    version = {**LOSSLESS, **KINDS, **POINTING}[name].VERSION
+    versions = [kind.VERSION for kind in LOSSLESS.values()]
+    versions += [kind.VERSION for kind in KINDS.values()]
+    versions += [kind.VERSION for kind in POINTING.values()]
 
-    assert isinstance(version, int)
-    assert version >= 1
+    assert [version for version in versions if not isinstance(version, int) or version < 1] == []
 
 
 @pytest.mark.parametrize("name", BOUND)

@@ -124,7 +124,7 @@ def test_a_kind_that_cannot_be_undone_is_not_used(monkeypatch: pytest.MonkeyPatc
 
 def test_a_result_that_breaks_a_law_is_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever made it."""
-    monkeypatch.setattr(engine.invariants, "breach", lambda *_: "the law")
+    monkeypatch.setattr("rules_engine.invariants.breach", lambda *_: "the law")
 
     assert decide(observe(LISTING)) == Kept(key="key", reason="invariant", detail="the law")
 
