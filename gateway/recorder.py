@@ -90,6 +90,10 @@ class Recorder:
         try:
             records = await asyncio.to_thread(self._write_up, batch)
             await self._store(records)
+        except Exception:  # a fault in one batch must not end the recording of all later ones
+            self.counters.dropped += len(batch)
+            self.problem = "exchanges were dropped; the log says why"
+            self._log.exception("exchanges dropped", count=len(batch))
         finally:
             for exchange in batch:
                 self._waiting -= len(exchange.body) + exchange.reply_size
@@ -108,9 +112,10 @@ class Recorder:
     async def _store(self, records: Sequence[ExchangeRecord]) -> None:
         for record in records:
             self._log.info("exchange", **_line(record))
+        if self._clock() < self._next_try:  # asked for too often, a store that is locked would not come back
+            await asyncio.to_thread(self._put_aside, records, self.problem or "the store failed a moment ago")
+            return
         try:
-            if self._clock() < self._next_try:
-                raise StoreError(self.problem or "the store failed a moment ago")
             await self._replay()
             await self._archive.append(records)
             self.counters.recorded += len(records)
