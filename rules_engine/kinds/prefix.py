@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from os.path import commonprefix
 
 from rules_engine.critical import criticals, verdicts
 from rules_engine.guards import gains
@@ -25,11 +24,11 @@ _TROUBLE = re.compile(r"(?i)error|fail|exception|denied|not found|timed? ?out|fa
 
 def encode(text: str, observation: Observation) -> Encoded | None:
     """Take a shared beginning of whole words off runs of lines; failures, results and all but terminal output stay as they are."""
-    if observation.escaped or len(text) > _LARGEST or _CLOSE in text:
+    if observation.escaped or len(text) > _LARGEST or _CLOSE in text or nature(observation) != "terminal":
         return None
     lines = text.split("\n")
     runs = list(_runs(lines))
-    if not runs or nature(observation) != "terminal":
+    if not runs:
         return None
     offsets = starts(lines)
     stays = criticals(lines) | verdicts(lines) | {at for at, line in enumerate(lines) if _TROUBLE.search(line)}
@@ -43,13 +42,20 @@ def _runs(lines: Sequence[str]) -> Iterator[tuple[int, int, int]]:
     """(first line, line after the last, characters) of runs that share a beginning of whole words."""
     at = 0
     while at + _FEWEST <= len(lines):
-        shared = _words(commonprefix(lines[at : at + _FEWEST]))
         end = at + 1
+        # Most lines begin in another way than the next, and that is seen at once.
+        alike = lines[at][:_SHORTEST] == lines[end][:_SHORTEST]
+        shared = _words(_shared(lines[at : at + _FEWEST])) if alike else ""
         if shared:
             while end < len(lines) and lines[end].startswith(shared):
                 end += 1
             yield at, end, len(shared)
         at = end
+
+
+def _shared(lines: Sequence[str]) -> str:
+    low, high = min(lines), max(lines)
+    return low[: next((at for at, pair in enumerate(zip(low, high, strict=False)) if pair[0] != pair[1]), len(low))]
 
 
 def _words(shared: str) -> str:
