@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from gateway.cache import BoundedCache
-from memory import Decisions, StoreError
+from memory import Choice, Decisions, StoreError
 from rules_engine import EngineError, Rewritten, dump, load
 
 CACHED_BYTES = 24_000_000
@@ -37,6 +37,8 @@ class Recalled:
 
 
 Pinned = Rewritten | Recalled
+Commit = Callable[[], Awaitable[bool]]
+"""Asks whether a choice is safe; the answer comes when that is known."""
 
 _RECALLED = b"R1"
 
@@ -52,6 +54,8 @@ class Pins:
         self._deadline = deadline
         self._known: BoundedCache[str, Pinned | None] = BoundedCache(CACHED_BYTES)
         self._down_until = 0.0
+        self._unsaved: dict[str, bytes] = {}
+        self._commits: set[asyncio.Future[bool]] = set()
         self.failures = 0
 
     @property
@@ -72,19 +76,38 @@ class Pins:
         """The decisions that are known without asking the store."""
         return {key: pinned for key in keys if (pinned := self._known.get(key)) is not None}
 
-    async def choose(self, wanted: Sequence[Pinned]) -> tuple[dict[str, Pinned], Callable[[], Awaitable[None]]]:
-        """Pin decisions; where another came first, that one wins. The second value waits for the commit.
+    async def choose(self, wanted: Sequence[Pinned]) -> tuple[dict[str, Pinned], Commit]:
+        """Pin decisions; where another came first, that one wins. The second value tells, in the end, if they are safe.
 
         Raises `StoreError` if nothing could be pinned: then nothing is.
         """
-        rows = [(pinned.key, encode(pinned)) for pinned in wanted]
-        choice = await self._ask(self._store.choose(rows, self._deadline))
+        mine = {pinned.key: (encode(pinned), pinned) for pinned in wanted}
+        rows = self._unsaved | {key: data for key, (data, _) in mine.items()}
+        choice = await self._ask(self._store.choose([*rows.items()], self._deadline))
         won = {}
-        for key, data in choice.winners.items():
-            self._keep(key, data)
-            if (pinned := self._known.get(key)) is not None:
-                won[key] = pinned
-        return won, choice.committed
+        for key, (data, pinned) in mine.items():
+            if choice.winners[key] == data:
+                self._known.put(key, pinned, _size(data))
+            else:
+                self._keep(key, choice.winners[key])
+            if (winner := self._known.get(key)) is not None:
+                won[key] = winner
+        commit = asyncio.ensure_future(self._see_through(choice))
+        self._commits.add(commit)
+        commit.add_done_callback(self._commits.discard)
+        return won, lambda: asyncio.shield(commit)
+
+    async def _see_through(self, choice: Choice) -> bool:
+        """Wait for a commit. What was forwarded and is not safe is written with the next choice."""
+        try:
+            await choice.committed()
+        except StoreError:
+            self._fail()
+            self._unsaved |= choice.winners
+            return False
+        for key in choice.winners:
+            self._unsaved.pop(key, None)
+        return True
 
     def forget(self, keys: Sequence[str]) -> None:
         """Ask the store again for these."""
@@ -96,9 +119,12 @@ class Pins:
             async with asyncio.timeout(self._deadline * 2):
                 return await question
         except (StoreError, TimeoutError) as error:
-            self.failures += 1
-            self._down_until = self._clock() + RETRY_SECONDS
+            self._fail()
             raise StoreError(str(error) or "the store did not answer in time") from error
+
+    def _fail(self) -> None:
+        self.failures += 1
+        self._down_until = self._clock() + RETRY_SECONDS
 
     def _keep(self, key: str, data: bytes | None) -> None:
         try:
@@ -106,7 +132,11 @@ class Pins:
         except (EngineError, ValueError, KeyError):
             self.failures += 1  # written by a newer version, or damaged: raw text is the safe answer
             pinned = None
-        self._known.put(key, pinned, 200 + 8 * len(data or b""))
+        self._known.put(key, pinned, _size(data or b""))
+
+
+def _size(data: bytes) -> int:
+    return 200 + 8 * len(data)
 
 
 def encode(pinned: Pinned) -> bytes:

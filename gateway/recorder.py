@@ -13,6 +13,8 @@ from gateway.ledger import Ledger
 from memory import Archive, ExchangeRecord, Spill, StoreError
 
 BATCH = 50
+GATHER_SECONDS = 0.05
+"""How long a batch waits for company: a transaction costs as much as all that one exchange puts in."""
 WAITING_BYTES = 64 << 20
 """Bodies and answers that may wait to be written."""
 RETRY_SECONDS = 5.0
@@ -80,8 +82,9 @@ class Recorder:
         await self._queue.join()
 
     async def _take(self) -> tuple[list[Exchange], bool]:
-        first = await self._queue.get()
-        got = [first]
+        got = [await self._queue.get()]
+        if got[0] is not None:
+            await asyncio.sleep(GATHER_SECONDS)
         while len(got) < BATCH and not self._queue.empty():
             got.append(self._queue.get_nowait())
         return [e for e in got if e is not None], None in got

@@ -20,7 +20,7 @@ def dump(decision: Rewritten) -> bytes:
     data = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
     if len(data) < _PACK_FROM:
         return bytes([VERSION]) + _PLAIN + data
-    return bytes([VERSION]) + _PACKED + zlib.compress(data, 6)
+    return bytes([VERSION]) + _PACKED + zlib.compress(data, 1)
 
 
 def load(key: str, data: bytes) -> Rewritten:
