@@ -85,7 +85,8 @@ def redact_record(record: ExchangeRecord) -> ExchangeRecord:
 
 
 def _redact_message(message: Message) -> Message:
-    return _encodable(replace(message, content=redact_json(message.content)))
+    content = redact_json(message.content)
+    return _encodable(message if content is message.content else replace(message, content=content))
 
 
 def _redact_rewrite(rewrite: RewriteRecord) -> RewriteRecord:
@@ -102,8 +103,10 @@ def _redact_signal(signal: SignalRecord) -> SignalRecord:
 
 def _encodable(noun: T) -> T:
     values = ((field.name, getattr(noun, field.name)) for field in fields(noun))
-    encoded: dict[str, Any] = {name: _encode(value) for name, value in values if isinstance(value, str)}
-    return replace(noun, **encoded)
+    encoded: dict[str, Any] = {
+        name: _encode(value) for name, value in values if isinstance(value, str) and not value.isascii()
+    }
+    return replace(noun, **encoded) if encoded else noun
 
 
 def _encode(text: str) -> str:

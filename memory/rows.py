@@ -64,7 +64,9 @@ def strip(record: ExchangeRecord, known: frozenset[str]) -> ExchangeRecord:
 
 
 def _strip(message: Message, known: frozenset[str]) -> Message:
-    return replace(message, content=b"") if message.hash in known else message
+    if message.hash not in known:
+        return message
+    return Message(hash=message.hash, parent=message.parent, role=message.role, content=b"")
 
 
 def prepare(records: Sequence[ExchangeRecord]) -> list[Prepared]:
