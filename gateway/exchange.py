@@ -28,7 +28,6 @@ from gateway.sessions import History, Sessions, named_session
 from gateway.shapes import Shape, chat_completions
 from gateway.spans import MalformedJSON, members, string
 from gateway.types import Answer, Conversation, Headers, Message, Outcome, Request
-from memory import StoreError
 
 REPLY_LIMIT = 32 << 20
 """Bytes of an answer that are kept for the archive and the accounts; the client gets all of them."""
@@ -187,8 +186,8 @@ class Walk:
             return
         try:
             async with asyncio.timeout(self._config.store.commit_seconds):
-                await committed()
-        except (StoreError, TimeoutError):
+                exchange.late_commit = not await committed()
+        except TimeoutError:
             exchange.late_commit = True  # the answer goes on; this process replays the decisions from memory
 
 

@@ -16,6 +16,9 @@ CACHED_BYTES = 24_000_000
 RETRY_SECONDS = 2.0
 """After the store failed, how long new observations stay raw without asking it again."""
 
+UNSAVED = 1000
+"""Decisions whose commit failed that are kept for the next one."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
@@ -103,7 +106,8 @@ class Pins:
             await choice.committed()
         except StoreError:
             self._fail()
-            self._unsaved |= choice.winners
+            if len(self._unsaved) < UNSAVED:
+                self._unsaved |= choice.winners
             return False
         for key in choice.winners:
             self._unsaved.pop(key, None)

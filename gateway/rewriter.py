@@ -13,7 +13,7 @@ from gateway import framings
 from gateway.cache import BoundedCache
 from gateway.identity import Observer, Seen, declares_shell, last_assistant
 from gateway.passes import CACHED_CHARS, FirstSight, Forms, Pass, Shown
-from gateway.pins import Pinned, Pins, Recalled
+from gateway.pins import Commit, Pinned, Pins, Recalled
 from gateway.spans import encode_string, replace
 from gateway.types import Conversation
 from memory import StoreError
@@ -36,7 +36,7 @@ class Outgoing:
     """Keys that this request decided to rewrite."""
     kept: Mapping[str, int] = field(default_factory=dict)
     signals: tuple[Signal, ...] = ()
-    committed: Callable[[], Awaitable[None]] | None = None
+    committed: Commit | None = None
     """Waits until what was decided is safe."""
 
 
@@ -133,7 +133,7 @@ class Rewriter:
 
     async def _choose(
         self, wanted: list[Pinned], kept: Counter[str]
-    ) -> tuple[dict[str, Pinned], Callable[[], Awaitable[None]] | None]:
+    ) -> tuple[dict[str, Pinned], Commit | None]:
         try:
             return await self._pins.choose(wanted)
         except StoreError:

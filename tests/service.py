@@ -101,13 +101,14 @@ async def process(
     config = data / "given.yaml"
     config.write_text(f"upstreams:\n  - {{name: up, url: {upstream}/v1}}\n{text}")
     command = [sys.executable, "-m", "gateway", "up", "--port", "0", "--data", str(data), "--config", str(config)]
-    started = await asyncio.create_subprocess_exec(
-        *command,
-        cwd=Path(__file__).parents[1],
-        env=os.environ | (env or {}),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=(data / "log").open("ab"),
-    )
+    with (data / "log").open("ab") as log:
+        started = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=Path(__file__).parents[1],
+            env=os.environ | (env or {}),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=log,
+        )
     assert started.stdout is not None
     try:
         async with asyncio.timeout(PATIENCE):
