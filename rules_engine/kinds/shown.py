@@ -12,6 +12,9 @@ from rules_engine.numbering import renumber, shift_between
 from rules_engine.types import Earlier, Settings
 
 VERSION = 1
+
+FARTHEST = 30
+"""An edit moves what follows by some lines; equal lines that are farther away are another place, whose numbers matter."""
 _STEP = 64
 
 
@@ -139,7 +142,7 @@ def _shifted(text: _Text, seed: int, run: Run) -> Run:
         return shift_between(text.lines[at], there[at + apart], text.cores[at])
 
     kept = shift(seed)
-    if kept is None:
+    if kept is None or abs(kept) > FARTHEST:
         return run.cut(seed, seed)
     start, end = seed, seed + 1
     while start > run.start and shift(start - 1) == kept:

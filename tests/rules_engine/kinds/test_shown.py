@@ -45,6 +45,9 @@ def spans(lines: Sequence[str], *sources: Earlier, settings: Settings = SETTINGS
         ),
         pytest.param(many(9), many(9)[::-1], id="another order"),
         pytest.param(many(9, numbered=True), many(9), id="numbers that did not stand there"),
+        pytest.param(
+            [f"{n + 31}\tline {n}" for n in range(9)], [f"{n}\tline {n}" for n in range(9)], id="another place"
+        ),
     ],
 )
 def test_is_not_shown(lines: list[str], before: list[str]) -> None:
