@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-
-import re2
 
 Words = tuple[str, ...]
 """One program call: its bare name in lower case, then its arguments without quotes."""
 
 _LIMIT = 4000
-_TOKEN = re2.compile(
+_TOKEN = re.compile(
     r"(?s)(?P<space>[ \t\r]+|\\\n|#[^\n]*)|(?P<redirect>[012&]?>>?(?:&[\d-])?|<<<?-?|<)"
     r"|(?P<end>\|\|?&?|&&?|;+|[\n()`])"
     r"|(?P<word>(?:'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.|[^\s'\"\\|&;<>()`])+|.)"
 )
-_QUOTED = re2.compile(r"(?s)'([^']*)'|\"((?:\\.|[^\"\\])*)\"|\\(.)")
-_HEREDOC = re2.compile(r"(?:^|[^<])<<-?[ \t]*['\"]?(\w+)")
-_SKIPPED = re2.compile(r"^(?:-|\d+[smhd]?$)")
-_ASSIGNMENT = re2.compile(r"^\w+=")
+_QUOTED = re.compile(r"(?s)'([^']*)'|\"((?:\\.|[^\"\\])*)\"|\\(.)")
+_HEREDOC = re.compile(r"(?:^|[^<])<<-?[ \t]*['\"]?(\w+)")
+_SKIPPED = re.compile(r"^(?:-|\d+[smhd]?$)")
+_ASSIGNMENT = re.compile(r"^\w+=")
 _PREFIXES = frozenset(
     (
         "sudo",
