@@ -33,17 +33,21 @@ _TOOLS = msgspec.json.Decoder(list[_Tool])
 
 
 def read(body: bytes, cache: BoundedCache[bytes, Message]) -> Conversation:
-    """The conversation in a request body; messages seen before come from `cache` by their bytes."""
+    """The conversation in a request body; messages seen before come from `cache` by the digest of their bytes."""
     try:
-        top = {m.key: m for m in members(body, 0, len(body))[0]}
-        listed = top.get("messages")
-        if listed is None:
-            raise BadRequest("'messages' is missing: send a list of messages", param="messages")
-        if body[listed.start : listed.start + 1] != b"[":
-            raise BadRequest("'messages' is not a list", param="messages")
-        spans = elements(body, listed.start, listed.end)
+        return _read(body, cache)
     except MalformedJSON as error:
         raise BadRequest(f"the body is not a JSON object: {error}") from error
+
+
+def _read(body: bytes, cache: BoundedCache[bytes, Message]) -> Conversation:
+    top = {m.key: m for m in members(body, 0, len(body))[0]}
+    listed = top.get("messages")
+    if listed is None:
+        raise BadRequest("'messages' is missing: send a list of messages", param="messages")
+    if body[listed.start : listed.start + 1] != b"[":
+        raise BadRequest("'messages' is not a list", param="messages")
+    spans = elements(body, listed.start, listed.end)
     if not spans:
         raise BadRequest("'messages' is empty: send at least one message", param="messages")
     return Conversation(
