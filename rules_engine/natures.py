@@ -59,7 +59,7 @@ _COMPILER = compile_lines(r"^[^\s:]+:\d+(?::\d+)?: *(?:\w+ )?(?:error|warning|no
 _CODE = compile_lines(
     r"^[ \t]*(?:(?:async +)?def \w+\(|class \w+|import [\w.{*\"]|from [\w.]+ import|(?:export |pub |public |private |protected |static )+\w"
     r"|(?:async )?function\b|(?:const|let|var) [\w{\[]|func [\w(]|package [\w.]+;?$|#include|#define|fn \w|impl\b|struct \w|use [\w:]+;"
-    r"|return\b|if *\(|for *\(|while *\(|else\b|elif |@\w+\(?|/\*\*|\*/|self\.\w+ = |try *[:{]|[})\]][;,)]*$)",
+    r"|return\b|if *\(|for *\(|while *\(|else\b|elif |@[\w.]+(?:\(|$)|/\*\*|\*/|self\.\w+ = |try *[:{]|[})\]][;,)]*$)",
     r"[;{}]$",
     flags="m",
 )

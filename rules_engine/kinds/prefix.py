@@ -1,4 +1,7 @@
-"""Lines that begin alike, as those of one job among several do: the beginning once, and under it the rest of each."""
+"""Lines that begin alike, as those of one job among several do: the beginning once, and under it the rest of each.
+
+A line that states a failure or a result keeps its beginning: whoever looks for it finds the whole line.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ VERSION = 1
 
 _FEWEST, _SHORTEST = 6, 8
 _LARGEST = 500_000
-_OPEN, _CLOSE = ' lines that begin with "', '", given without it:]'
+_OPEN, _CLOSE = ' lines that begin with "', '", most given without it:]'
 _HEAD = re.compile(rf"\[(\d+){_OPEN}(.*){re.escape(_CLOSE)}")
 _TROUBLE = re.compile(r"(?i)error|fail|exception|denied|not found|timed? ?out|fatal|panic|warning")
 
@@ -32,8 +35,11 @@ def encode(text: str, observation: Observation) -> Encoded | None:
         return None
     offsets = starts(lines)
     stays = criticals(lines) | verdicts(lines) | {at for at, line in enumerate(lines) if _TROUBLE.search(line)}
-    parts = ((first, stop, size) for start, end, size in runs for first, stop in _without(start, end, stays))
-    edits = (_edit(offsets, first, stop, size) for first, stop, size in parts)
+    # One that begins so twice would without its first beginning be taken for a whole one.
+    stays |= {
+        at for first, stop, size in runs for at in range(first, stop) if lines[at].startswith(lines[first][:size], size)
+    }
+    edits = (_edit(offsets, run, stays) for run in runs)
     worth = tuple(edit for edit in edits if gains(edit))
     return Encoded(edits=worth) if worth else None
 
@@ -64,20 +70,14 @@ def _words(shared: str) -> str:
     return whole if len(whole.strip()) >= _SHORTEST and '"' not in whole else ""
 
 
-def _without(start: int, end: int, stays: frozenset[int]) -> Iterator[tuple[int, int]]:
-    at = start
-    for stop in [*(line for line in range(start, end) if line in stays), end]:
-        if stop - at >= _FEWEST:
-            yield at, stop
-        at = stop + 1
-
-
-def _edit(offsets: Sequence[int], first: int, stop: int, size: int) -> Edit:
+def _edit(offsets: Sequence[int], run: tuple[int, int, int], stays: frozenset[int]) -> Edit:
+    first, stop, size = run
     begin = offsets[first]
     pieces: list[Piece] = [f"[{stop - first}{_OPEN}", (begin, begin + size), _CLOSE]
     for at in range(first, stop):
         # The line break before a line is a slice, too; the first one is that after the heading.
-        pieces += [(offsets[at] - 1, offsets[at]) if at > first else "\n", (offsets[at] + size, offsets[at + 1] - 1)]
+        pieces.append((offsets[at] - 1, offsets[at]) if at > first else "\n")
+        pieces.append((offsets[at] + (0 if at in stays else size), offsets[at + 1] - 1))
     return begin, offsets[stop] - 1, tuple(pieces)
 
 
@@ -88,10 +88,11 @@ def bound(lines: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def verify(text: str, result: str, note: str) -> bool:
-    """Put the beginning before each line again, and compare."""
+    """Put the beginning before each line that lacks it, and compare."""
     lines = iter(result.split("\n"))
     out: list[str] = []
     for line in lines:
         head = _HEAD.fullmatch(line)
-        out += [head[2] + next(lines) for _ in range(int(head[1]))] if head else [line]
+        given = [next(lines) for _ in range(int(head[1]))] if head else []
+        out += [rest if rest.startswith(head[2]) else head[2] + rest for rest in given] if head else [line]
     return "\n".join(out) == text

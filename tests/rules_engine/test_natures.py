@@ -86,6 +86,7 @@ WARNINGS = "".join(f"src/part_{n}.c:{n}:3: warning: unused thing\n" for n in ran
         pytest.param(WARNINGS, "terminal", id="compiler messages are not search hits"),
         pytest.param(NUMBERED, "read", id="a numbered listing"),
         pytest.param(SOURCE, "read", id="source code"),
+        pytest.param("@shop/cart test: one\n" * 9, "terminal", id="a scoped package is no decorator"),
         pytest.param("x\ndiff --git a/f b/f\n@@ -1,2 +1,2 @@\n-a\n+b\n", "diff", id="a patch among other text"),
         pytest.param(HITS, "search", id="hits with path and line"),
         pytest.param('\n{"a": [1, 2]}\n', "structured", id="a JSON object"),

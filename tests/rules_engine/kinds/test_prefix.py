@@ -30,6 +30,7 @@ JOB = "@shop/basket build: "
 STEPS = [
     *("reading the styles", "laying out page one", "drawing the icons", "mixing the colours", "weighing the bundle"),
     *("asking the cache", "naming the parts", "drawing the map", "measuring the box", "sweeping the floor"),
+    *("counting the pins", "sorting the threads"),
 ]
 
 
@@ -57,7 +58,7 @@ def test_a_shared_beginning_stands_once() -> None:
 
     assert shown(text).split("\n") == [
         "start",
-        '[10 lines that begin with "@shop/basket build: ", given without it:]',
+        '[12 lines that begin with "@shop/basket build: ", most given without it:]',
         *STEPS,
         "end",
     ]
@@ -68,6 +69,13 @@ def test_a_line_that_speaks_of_trouble_stays_whole() -> None:
     text = "\n".join([*(JOB + s for s in STEPS), JOB + "error: no such icon", *(JOB + s for s in STEPS)])
 
     assert JOB + "error: no such icon" in shown(text).split("\n")
+
+
+def test_a_line_that_begins_so_twice_stays_whole() -> None:
+    """Without its first beginning it would be read as a whole line."""
+    text = "\n".join([*(JOB + s for s in STEPS), JOB + JOB + "an echo", *(JOB + s for s in STEPS)])
+
+    assert JOB + JOB + "an echo" in shown(text).split("\n")
 
 
 def test_a_result_stays_whole() -> None:
