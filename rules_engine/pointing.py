@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from rules_engine import guards, marks
 from rules_engine.draft import Draft
 from rules_engine.kinds import shown
-from rules_engine.kinds.shown import Run
 from rules_engine.lines import starts
+from rules_engine.runs import Run
 from rules_engine.script import Edit, trace
 from rules_engine.types import Earlier, Omission, Settings, Source
 
