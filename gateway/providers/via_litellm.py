@@ -19,6 +19,15 @@ from gateway.inbound import key_of
 from gateway.types import Answer, Headers, Request
 
 _OURS = frozenset({"model", "messages", "stream"})
+_TRANSLATED = frozenset({
+    "audio", "frequency_penalty", "function_call", "functions", "logit_bias", "logprobs", "max_completion_tokens",
+    "max_tokens", "modalities", "n", "parallel_tool_calls", "prediction", "presence_penalty", "prompt_cache_key",
+    "prompt_cache_retention", "reasoning_effort", "response_format", "safety_identifier", "seed", "service_tier",
+    "stop", "store", "stream_options", "temperature", "thinking", "tool_choice", "tools", "top_k", "top_logprobs",
+    "top_p", "user", "verbosity", "web_search_options",
+})  # fmt: skip
+"""Fields of the API that litellm translates. Others are sent along in the body: among litellm's arguments are some
+that say where a request goes and with whose key, and those are not the client's to give."""
 _PASSED_ON = ("retry-after", "x-request-id", "x-ratelimit-")
 
 
@@ -38,8 +47,8 @@ class ViaLitellm:
             )
         assert isinstance(request.body, bytes)
         litellm = await self._load()
-        body = json.loads(request.body)
-        arguments = {name: value for name, value in body.items() if name not in _OURS}
+        body = _read(request.body)
+        arguments = translated(body)
         if self._upstream.url:
             arguments["api_base"] = self._upstream.url
         key = self._key(request.headers)
@@ -49,11 +58,14 @@ class ViaLitellm:
             got = await litellm.acompletion(
                 model=request.model, messages=body["messages"], stream=request.stream, num_retries=0, **arguments
             )
-        except litellm.exceptions.APIConnectionError as error:
-            raise UpstreamUnreachable(f"upstream '{self._upstream.name}' cannot be reached: {_words(error)}") from error
         except Exception as error:
-            if (status := getattr(error, "status_code", None)) is None:
+            status = getattr(error, "status_code", None)
+            if status is None:
                 raise
+            if int(status) >= 500 and not _headers(error):
+                raise UpstreamUnreachable(
+                    f"upstream '{self._upstream.name}' gave no answer: {_words(error)}"
+                ) from error
             return _Refusal(int(status), error)
         return _Stream(got, self._upstream.name) if request.stream else _Whole(got)
 
@@ -138,6 +150,20 @@ class _Stream:
             await close()
 
 
+def translated(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a request as arguments for litellm."""
+    arguments = {name: body[name] for name in body if name in _TRANSLATED}
+    others = {name: body[name] for name in body if name not in _TRANSLATED | _OURS}
+    return arguments | ({"extra_body": others} if others else {})
+
+
+def _read(data: bytes) -> dict[str, Any]:
+    try:
+        return dict(json.loads(data))
+    except (ValueError, RecursionError) as error:
+        raise BadRequest(f"the body cannot be translated: {error}") from error
+
+
 def _words(error: Exception) -> str:
     return str(getattr(error, "message", "") or error).partition("\nTraceback")[0]
 
@@ -146,9 +172,11 @@ def _json_headers(body: bytes) -> Headers:
     return ((b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()))
 
 
+def _headers(error: Exception) -> Mapping[str, str]:
+    """The headers of the provider's answer; none where it gave none."""
+    return getattr(error, "litellm_response_headers", None) or {}
+
+
 def _passed_on(error: Exception) -> Headers:
-    response = getattr(error, "response", None)
-    headers: Mapping[str, str] = getattr(response, "headers", None) or {}
-    return tuple(
-        (name.lower().encode(), value.encode()) for name, value in headers.items() if name.lower().startswith(_PASSED_ON)
-    )
+    lower = ((name.lower(), value) for name, value in _headers(error).items())
+    return tuple((name.encode(), value.encode()) for name, value in lower if name.startswith(_PASSED_ON))
