@@ -31,9 +31,12 @@ values = st.recursive(
     max_leaves=8,
 )
 extras = st.dictionaries(texts.map(lambda name: "x" + name), values, max_size=3)
+noise = st.sampled_from(
+    [PROGRESS, LISTING, "line of a log\n" * 60, "\x1b[1mbold\x1b[0m\n" * 40, "3 failed\n" + PROGRESS]
+)
 outputs = (
-    st.text(max_size=300)
-    | st.sampled_from([PROGRESS, LISTING, "line of a log\n" * 60, "\x1b[1mbold\x1b[0m\n" * 40, "3 failed\n" + PROGRESS])
+    noise
+    | st.text(max_size=300)
     | st.lists(
         st.sampled_from([PROGRESS[:900], LISTING[:900], "ok\n" * 90, "  1\tx = 1\n" * 40, "\r"]), max_size=4
     ).map("".join)
@@ -56,7 +59,7 @@ def requests(draw: st.DrawFn) -> dict[str, Any]:
         call = {"id": f"c{k}", "type": "function", "function": function}
         messages.append({"role": "assistant", "content": draw(contents), "tool_calls": [call]} | draw(extras))
         role = draw(st.sampled_from(["tool", "tool", "user", "function"]))
-        messages.append({"role": role, "tool_call_id": f"c{k}", "content": draw(contents)} | draw(extras))
+        messages.append({"role": role, "tool_call_id": f"c{k}", "content": draw(noise | contents)} | draw(extras))
     return {
         "model": "m",
         "messages": messages,
