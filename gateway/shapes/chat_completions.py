@@ -43,16 +43,14 @@ def read(body: bytes, cache: BoundedCache[bytes, Message]) -> Conversation:
 def _read(body: bytes, cache: BoundedCache[bytes, Message]) -> Conversation:
     top = {m.key: m for m in members(body, 0, len(body))[0]}
     listed = top.get("messages")
-    if listed is None:
-        raise BadRequest("'messages' is missing: send a list of messages", param="messages")
-    if body[listed.start : listed.start + 1] != b"[":
-        raise BadRequest("'messages' is not a list", param="messages")
+    if listed is None or body[listed.start : listed.start + 1] != b"[":
+        raise BadRequest("'messages' is missing or not a list: send a list of messages", param="messages")
     spans = elements(body, listed.start, listed.end)
     if not spans:
         raise BadRequest("'messages' is empty: send at least one message", param="messages")
     return Conversation(
         model=_model(body, top),
-        stream=_is_true(body, top.get("stream")),
+        stream=(m := top.get("stream")) is not None and body[m.start : m.end] == b"true",
         messages=tuple(_place(body, start, end, k, cache) for k, (start, end) in enumerate(spans)),
         tools=_tools(body, top),
         session=_string_of(body, top.get("prompt_cache_key")),
@@ -79,17 +77,13 @@ def _model(body: bytes, top: dict[str, Member]) -> str:
     return model
 
 
-def _is_true(body: bytes, member: Member | None) -> bool:
-    return member is not None and body[member.start : member.end] == b"true"
-
-
 def _tools(body: bytes, top: dict[str, Member]) -> tuple[str, ...]:
     member = top.get("tools")
     if member is None or body[member.start : member.start + 1] != b"[":
         return ()
     try:
         declared = _TOOLS.decode(memoryview(body)[member.start : member.end])
-    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ()
     return tuple(name for t in declared if (name := (t.function or t.custom or t).name))
 
