@@ -16,7 +16,7 @@ import structlog
 from starlette.types import Message as ASGIMessage
 from starlette.types import Receive, Scope, Send
 
-from gateway import inbound
+from gateway import heavy, inbound
 from gateway.cache import BoundedCache
 from gateway.config import Config, Rewriting, Upstream
 from gateway.errors import GatewayError
@@ -156,7 +156,8 @@ class Walk:
         """Read, recognise, decide: from the client's bytes to the bytes that are forwarded."""
         plain = inbound.decoded(exchange.body, got, self._config.server.max_body_mb)
         exchange.body, packed = plain, exchange.body
-        exchange.conversation = conversation = shape.read(plain, self._messages)
+        conversation = await heavy.run(len(plain) > heavy.BODY, shape.read, plain, self._messages)
+        exchange.conversation = conversation
         route = self._routes.find(conversation.model)
         chain = chain_of(conversation, exchange.tenant)
         history = self._sessions.resume(conversation, chain, named_session(got.fields, conversation.session))

@@ -30,6 +30,8 @@ from rules_engine import (
 )
 
 CACHED_CHARS = 16_000_000
+LARGEST_SOURCE = 1_000_000
+"""Characters of a text that pointers may lead to: an index of a larger one holds up the request that needs it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +138,7 @@ class Pass:
         context = Context(
             shell=sight.shell,
             chars=sight.chars,
-            earlier=[self.forms.index(shown) for shown in self.shown.values() if not isinstance(shown.pinned, Recalled)],
+            earlier=[self.forms.index(shown) for shown in self.shown.values() if _is_source(shown)],
             recall_ids=frozenset(o.id for form in self._known_forms() for o in form.omissions),
         )
         return decide(observation, sight.ruleset, context)
@@ -190,6 +192,10 @@ class Pass:
             elif answer.id in self.stored:
                 omitted[answer.id] = self.stored[answer.id].removesuffix("\n")
         return substitute(item.observation.text, omitted, [a.id for a in recalled.answers]).text
+
+
+def _is_source(shown: Shown) -> bool:
+    return not isinstance(shown.pinned, Recalled) and len(shown.text) <= LARGEST_SOURCE
 
 
 def _complaint(name: str, source: Rewritten) -> Signal:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
-from gateway import framings
+from gateway import framings, heavy
 from gateway.cache import BoundedCache
 from gateway.identity import Observer, Seen, declares_shell, last_assistant
 from gateway.passes import CACHED_CHARS, FirstSight, Forms, Pass, Shown
@@ -62,7 +62,7 @@ class Rewriter:
         allowed: Callable[[str], bool],
     ) -> Outgoing:
         """The body to forward. `known` messages were forwarded before; `allowed` says which tools' results may change."""
-        seen = self._observer.observe(conversation, tenant, chain)
+        seen = await heavy.run(len(body) > heavy.BODY, self._observer.observe, conversation, tenant, chain)
         kept = Counter({"unreadable": sum(placed.message.broken is not None for placed in conversation.messages)})
         kept["failed"] += sum(one.failed for one in seen)
         if not seen:
@@ -71,7 +71,9 @@ class Rewriter:
         new = self._new(seen, pinned, max(known, last_assistant(conversation) + 1), kept)
         stored = await self._stored(seen, pinned, new, tenant)
         done = Pass(forms=self._forms, pinned=dict(pinned), stored=stored)
-        done.run(seen, new, self._sight(conversation, seen, allowed) if new else None)
+        text = sum(len(i.observation.text) for one in seen for i in one.items if i.observation.key in new)
+        sight = self._sight(conversation, seen, allowed) if new else None
+        await heavy.run(text > heavy.NEW_TEXT, done.run, seen, new, sight)
         kept += done.kept
         committed = None
         if done.wanted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -23,6 +24,8 @@ from memory import StoreError
 
 GRACE = 10
 """Seconds that requests have to end when the gateway is told to stop."""
+GIVE_WAY = 0.001
+"""Seconds after which a thread that counts or archives lets a waiting request go on."""
 
 
 @click.command("up")
@@ -56,6 +59,7 @@ async def _serve(config: Config, data: Path, host: str, port: int) -> None:
 @asynccontextmanager
 async def gateway_at(config: Config, data: Path, host: str, port: int) -> AsyncIterator[str]:
     """A gateway that serves and can be found by `run`; the value is its base URL. Refuses with what to do."""
+    sys.setswitchinterval(GIVE_WAY)
     async with AsyncExitStack() as stack:
         try:
             url = await stack.enter_async_context(serving(application(config, data), host, port, GRACE))

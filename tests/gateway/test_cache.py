@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,3 +43,22 @@ def test_the_sum_of_sizes_never_passes_the_limit(puts: list[tuple[int, int]]) ->
 
         assert cache.size <= 20
         assert cache.size == sum(sizes[k] for k in range(10) if cache.has(k))
+
+
+def test_threads_share_a_cache_without_breaking_its_bounds() -> None:
+    """Each get, put and drop is whole, whatever others do meanwhile."""
+    cache: BoundedCache[int, int] = BoundedCache(50)
+
+    def use(seed: int) -> None:
+        for k in range(3000):
+            cache.put((k * seed) % 97, k, 1 + k % 5)
+            cache.get((k + seed) % 97)
+            cache.drop(k % 89)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(use, (3, 5, 7, 11)))
+
+    assert cache.size <= 50
+    for key in range(97):
+        cache.drop(key)
+    assert cache.size == 0
