@@ -23,15 +23,15 @@ async def test_only_large_work_leaves_the_loop(is_large: bool, in_this_thread: b
 
 async def test_others_go_on_beside_large_work() -> None:
     """The loop turns while the work waits for something that only the loop can give."""
-    asked, answered = threading.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+    asked, answered = asyncio.Event(), threading.Event()
 
     def work() -> bool:
-        asked.set()
+        loop.call_soon_threadsafe(asked.set)
         return answered.wait(10)
 
     working = asyncio.ensure_future(heavy.run(True, work))
-    while not asked.is_set():
-        await asyncio.sleep(0.001)
+    await asked.wait()
     answered.set()
 
     assert await working
