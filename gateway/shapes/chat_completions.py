@@ -130,7 +130,7 @@ def _texts(
     raw: bytes, content: Member | None, role: str, call: str | None
 ) -> tuple[list[Text], list[bytes], str | None]:
     """Texts of a content (a string, or a list of parts), its other parts as bytes, and what is wrong with it."""
-    if content is None:
+    if content is None or raw[content.start : content.end] == b"null":
         return [], [], None
     first = raw[content.start : content.start + 1]
     if first == b'"':
@@ -196,7 +196,7 @@ def _canonical(
         digest.update(b"raw\0" + raw)
         return digest.digest()
     call_id = _string_of(raw, fields.get("tool_call_id")) or ""
-    for part in (role, call_id, *(t.value for t in texts)):
+    for part in (role, call_id, *(t.value for t in texts if t.value)):
         _feed(digest, part.encode("utf-8", "surrogatepass"))
     for other in others:
         _feed(digest, other)
