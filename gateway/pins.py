@@ -113,11 +113,6 @@ class Pins:
             self._unsaved.pop(key, None)
         return True
 
-    def forget(self, keys: Sequence[str]) -> None:
-        """Ask the store again for these."""
-        for key in keys:
-            self._known.drop(key)
-
     async def _ask(self, question: Awaitable[T]) -> T:
         try:
             async with asyncio.timeout(self._deadline * 2):
@@ -133,7 +128,7 @@ class Pins:
     def _keep(self, key: str, data: bytes | None) -> None:
         try:
             pinned = decode(key, data) if data is not None else None
-        except (EngineError, ValueError, KeyError):
+        except (EngineError, ValueError, KeyError, TypeError):
             self.failures += 1  # written by a newer version, or damaged: raw text is the safe answer
             pinned = None
         self._known.put(key, pinned, _size(data or b""))
@@ -152,7 +147,7 @@ def encode(pinned: Pinned) -> bytes:
 
 
 def decode(key: str, data: bytes) -> Pinned:
-    """The decision in a stored row. Raises `EngineError`, `ValueError` or `KeyError` if it cannot be read."""
+    """The decision in a stored row. Raises `EngineError` or what reading JSON raises if it cannot be read."""
     if not data.startswith(_RECALLED):
         return load(key, data)
     fields = json.loads(data[len(_RECALLED) :])
