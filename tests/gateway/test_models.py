@@ -1,0 +1,79 @@
+"""The list of models where there are several upstreams."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gateway.config import Upstream
+from tests.service import configured, service
+from tests.wire import Call, Reply, ask, frame, upstream, whole
+
+
+def listing(*names: str) -> Reply:
+    """An upstream's list."""
+    return whole(
+        json.dumps({"object": "list", "data": [{"id": name, "owned_by": "x", "n": 1.5} for name in names]}).encode()
+    )
+
+
+async def listed(path: Path, *replies: Reply, more: tuple[Upstream, ...] = ()) -> tuple[list[str], list[Call]]:
+    """The names that a client is told, and the requests that the last upstream got."""
+    async with upstream(replies[0]) as one, upstream(replies[-1]) as other:
+        ups = tuple(Upstream(name=str(k), url=f"{up.url}/v1") for k, up in enumerate([one, other][: len(replies)]))
+        async with service(configured("", upstreams=(*ups, *more)), path) as gateway:
+            headers = [("authorization", "Bearer k"), ("accept-encoding", "gzip")]
+            answer = await ask(gateway.url, "/v1/models", None, method="GET", headers=headers)
+        assert answer.status == 200
+        return [model["id"] for model in json.loads(answer.body)["data"]], (other if len(replies) > 1 else one).calls
+
+
+async def test_one_upstream_speaks_for_itself(tmp_path: Path) -> None:
+    """Its list is relayed as it is."""
+    async with (
+        upstream(whole(b'{"data": [1.0], "more": null}')) as up,
+        service(configured(up.url), tmp_path) as gateway,
+    ):
+        answer = await ask(gateway.url, "/v1/models?x=1", None, method="GET", headers=[])
+
+    assert answer.body == b'{"data": [1.0], "more": null}'
+    assert up.last.target == "/v1/models?x=1"
+
+
+async def test_several_lists_become_one(tmp_path: Path) -> None:
+    """First come first; each name once; litellm's are those of the configuration, without patterns."""
+    via = Upstream(name="l", via="litellm", models=("anthropic/claude-x", "*/*"))
+    names, calls = await listed(tmp_path, listing("a", "b"), listing("b", "c"), more=(via,))
+
+    assert names == ["a", "b", "c", "anthropic/claude-x"]
+    assert calls[0].header("authorization") == ["Bearer k"]
+    assert calls[0].header("accept-encoding") == []
+
+
+async def hang_up(call: Call) -> None:
+    """No answer."""
+    call.reset()
+
+
+async def half(call: Call) -> None:
+    """Half an answer."""
+    await call.write(frame(200, [("content-length", "99")], None) + b'{"data": [')
+    call.reset()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(hang_up, id="hangs up"),
+        pytest.param(half, id="breaks off"),
+        pytest.param(whole(b"no JSON"), id="says no JSON"),
+        pytest.param(whole(b"[]"), id="says something else"),
+        pytest.param(whole(b'{"data": [4, null, "x"]}'), id="lists something else"),
+        pytest.param(whole(b'{"error": {}}', 401), id="refuses"),
+    ],
+)
+async def test_an_upstream_that_does_not_answer_is_left_out(reply: Reply, tmp_path: Path) -> None:
+    """The others' models are still listed."""
+    assert (await listed(tmp_path, reply, listing("c")))[0] == ["c"]
