@@ -19,10 +19,11 @@ def worthwhile(edits: Iterable[Edit]) -> tuple[Edit, ...]:
 def gains(edit: Edit) -> bool:
     """The edit removes something, and at least `GAIN` times the characters that it inserts."""
     start, end, pieces = edit
-    removed = end - start - sum(piece[1] - piece[0] for piece in pieces if not isinstance(piece, str))
-    return removed > 0 and removed >= GAIN * inserted(pieces)
+    added = inserted(pieces) if pieces else 0
+    removed = end - start - sum([piece[1] - piece[0] for piece in pieces if not isinstance(piece, str)])
+    return removed > 0 and removed >= GAIN * added
 
 
 def inserted(pieces: Iterable[Piece]) -> int:
     """Characters of the literals among `pieces`."""
-    return sum(len(piece) for piece in pieces if isinstance(piece, str))
+    return sum([len(piece) for piece in pieces if isinstance(piece, str)])

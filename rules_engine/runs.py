@@ -49,12 +49,14 @@ class Text:
 def find_runs(text: Text, earlier: Sequence[Earlier], least: int) -> list[Run]:
     """Runs of at least so many lines, in order, none over another; the longest first, where several begin."""
     out: list[Run] = []
-    stride = max(least // 2, 1)
+    sizes = list(map(len, text.cores))
+    # Any run of `least` lines holds one whole window, so one line of each window is enough to find it.
+    windows = _windows(len(sizes), max(least // 2, 1))
+    likely = {text.cores[max(places, key=sizes.__getitem__)] for places in windows}
+    earlier = [source for source in earlier if not source.places.keys().isdisjoint(likely)]
     done = 0
-    for window in range(0, len(text.lines), stride):
-        # Any run of `least` lines holds one whole window, so one line of each window is enough to find it.
-        places = range(max(window, done), min(window + stride, len(text.lines)))
-        seed = max(places, key=lambda at: len(text.cores[at]), default=-1)
+    for places in windows if earlier else ():
+        seed = max(range(max(places.start, done), places.stop), key=sizes.__getitem__, default=-1)
         if seed < 0 or not is_telling(text.cores[seed]):
             continue
         run = _longest(text, seed, done, earlier)
@@ -62,6 +64,10 @@ def find_runs(text: Text, earlier: Sequence[Earlier], least: int) -> list[Run]:
             out.append(run)
             done = run.end
     return out
+
+
+def _windows(size: int, stride: int) -> list[range]:
+    return [range(start, min(start + stride, size)) for start in range(0, size, stride)]
 
 
 def _longest(text: Text, seed: int, done: int, earlier: Sequence[Earlier]) -> Run | None:

@@ -9,6 +9,7 @@ _STEP = re.compile(
     r"|\x1b\](?P<title>\d+);[^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b(?:[=>]|\([AB]))"
     r"|(?P<text>[^\x1b\r\x08]+)|[\r\x08\x1b]"
 )
+_MOVES = re.compile(r"[\x1b\r\x08]")
 _FINALS = frozenset("mhlnq")
 """Of codes that style, switch modes or ask."""
 _TITLES = frozenset(("0", "1", "2", "133", "633"))
@@ -17,6 +18,8 @@ _TITLES = frozenset(("0", "1", "2", "133", "633"))
 
 def show(line: str) -> str:
     """The line as it stands in the end; codes that take more than the line to follow stand for themselves."""
+    if not _MOVES.search(line):
+        return line.rstrip(" ")
     cells: list[str] = []
     at = 0
     for step in _STEP.finditer(line):

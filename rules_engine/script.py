@@ -48,6 +48,8 @@ def splice(size: int, edits: Iterable[Edit]) -> Script:
 
 def compose(first: Script, second: Script) -> Script:
     """One script over the raw text, from `first` over it and `second` over the result of `first`."""
+    if len(first) == 1 and not isinstance(first[0], str) and first[0][0] == 0:
+        return second
     starts = [0]
     for piece in first:
         starts.append(starts[-1] + (len(piece) if isinstance(piece, str) else piece[1] - piece[0]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
-from operator import add
+from operator import add, eq
 
 from rules_engine.critical import criticals, verdicts
 from rules_engine.guards import gains
@@ -31,13 +31,13 @@ _HEAD = re.compile(rf"\[(\d+){_OPEN}(.*){re.escape(_CLOSE)}")
 
 def encode(text: str, observation: Observation) -> Encoded | None:
     """Fold runs of lines that differ in whole words; failures, results and all but terminal output stay as they are."""
-    if observation.escaped or len(text) > _LARGEST:
+    if observation.escaped or len(text) > _LARGEST or _CLOSE in text or nature(observation) != "terminal":
         # In a JSON string a value right after a line break reads as "nvalue".
         return None
     lines = text.split("\n")
     words = [line.split() if len(line) <= _WIDEST else [] for line in lines]
     runs = list(_runs(words, lines))
-    if not runs or _CLOSE in text or nature(observation) != "terminal":
+    if not runs:
         return None
     offsets = starts(lines)
     stays = _stays(lines, runs[0][0], runs[-1][1])
@@ -62,10 +62,17 @@ def _runs(words: Sequence[Words], lines: Sequence[str]) -> Iterator[Span]:
 
 def _stop(words: Sequence[Words], lines: Sequence[str], first: int, end: int) -> int:
     """The first line that does not share enough words with those before; figures don't make a shape."""
-    shared = [(place, word) for place, word in enumerate(words[first]) if word.strip(_FIGURES)]
+    head = words[first]
+    if not any(map(eq, head, words[first + 1])):
+        return first + 1
+    shared = [place for place, word in enumerate(head) if word.strip(_FIGURES)]
+    weight = sum([len(head[place]) + 1 for place in shared])
     for at in range(first, end):
-        shared = [(place, word) for place, word in shared if words[at][place] == word]
-        if 3 * sum(len(word) + 1 for _, word in shared) < len(lines[at]):
+        row = words[at]
+        for place in [place for place in shared if row[place] != head[place]]:
+            shared.remove(place)
+            weight -= len(head[place]) + 1
+        if 3 * weight < len(lines[at]):
             return max(at, first + 1)
     return end
 

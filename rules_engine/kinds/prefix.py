@@ -34,7 +34,8 @@ def encode(text: str, observation: Observation) -> Encoded | None:
     if not runs:
         return None
     offsets = starts(lines)
-    stays = criticals(lines) | verdicts(lines) | {at for at, line in enumerate(lines) if _TROUBLE.search(line)}
+    stays = criticals(lines) | verdicts(lines)
+    stays |= {at for first, stop, _ in runs for at in range(first, stop) if _TROUBLE.search(lines[at])}
     # One that begins so twice would without its first beginning be taken for a whole one.
     stays |= {
         at for first, stop, size in runs for at in range(first, stop) if lines[at].startswith(lines[first][:size], size)

@@ -28,13 +28,13 @@ _BREAK = "--"
 
 def encode(text: str, observation: Observation) -> Encoded | None:
     """Write a path once, as a heading, where two or more hits in that file (or lines around hits) follow each other."""
-    if observation.escaped or not _ANY.search(text):
+    if observation.escaped or not _ANY.search(text) or nature(observation) not in ("search", "read"):
         # In a JSON string a number right after a line break reads as "n12".
         return None
     lines = text.split("\n")
     paths = _paths(lines)
     groups = list(_groups(lines, paths))
-    if not groups or nature(observation) not in ("search", "read") or any(map(_NUMBER.match, lines)):
+    if not groups or any(map(_NUMBER.match, lines)):
         return None
     return Encoded(edits=tuple(_edits(lines, paths, groups)))
 

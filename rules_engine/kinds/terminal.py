@@ -58,6 +58,8 @@ def _hidden(line: str) -> list[Span]:
     if "\b" in line:
         return _taken_back(line)
     styles = [match.span() for match in _STYLE.finditer(line)]
+    if "\r" not in line and not _ERASE.search(line):
+        return styles
     if "\x1b" in _ERASE.sub("", _STYLE.sub("", line)):
         # timid: the cursor moves in a way that takes a whole screen to follow.
         return styles
