@@ -156,7 +156,7 @@ class Pass:
             if omission is not None:
                 self.signals.append(_complaint(name, pinned))
                 return Answer(id=name, source=key, spans=omission.spans)
-        return Answer(id=name, source=None)
+        return Answer(id=name, source=None if name in self.stored else "")
 
     def _show(self, item: Item, at: int) -> Shown:
         """The first form whose sources stand, else the raw text."""
@@ -189,7 +189,7 @@ class Pass:
             if source is not None:
                 raw = source.item.observation.text
                 omitted[answer.id] = "".join(raw[start:end] for start, end in answer.spans).removesuffix("\n")
-            elif answer.id in self.stored:
+            elif answer.source != "" and answer.id in self.stored:
                 omitted[answer.id] = self.stored[answer.id].removesuffix("\n")
         return substitute(item.observation.text, omitted, [a.id for a in recalled.answers]).text
 

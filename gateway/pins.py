@@ -26,7 +26,7 @@ class Answer:
 
     id: str
     source: str | None
-    """Key of the observation in the request whose raw text is quoted; `None`: the redacted store has it, or nobody."""
+    """Key of the observation in the request whose raw text is quoted; `None`: the redacted store has it; "": nobody."""
     spans: tuple[tuple[int, int], ...] = ()
 
 

@@ -49,6 +49,7 @@ class Rewriter:
         self._omitted = omitted
         self._observer = Observer()
         self._forms = Forms()
+        self._recalled: BoundedCache[tuple[str, str], str] = BoundedCache(CACHED_CHARS // 4)
         self._encoded: BoundedCache[tuple[str, ...], bytes] = BoundedCache(CACHED_CHARS)
 
     async def rewrite(
@@ -112,18 +113,27 @@ class Rewriter:
         self, seen: list[Seen], pinned: Mapping[str, Pinned], new: frozenset[str], tenant: str
     ) -> dict[str, str]:
         """What the store keeps for recalls whose source is not in the request."""
-        here = {item.observation.key for one in seen for item in one.items}
+        here = {"", *(item.observation.key for one in seen for item in one.items)}
         known = {o.id for p in pinned.values() if not isinstance(p, Recalled) for f in p.forms for o in f.omissions}
         wanted = [a.id for p in pinned.values() if isinstance(p, Recalled) for a in p.answers if a.source not in here]
         for one in seen:
             for item in one.items:
                 if item.observation.key in new:
                     wanted += [name for name in requested(item.observation.command) if name not in known]
-        try:
-            found = {name: await self._omitted(tenant, name) for name in dict.fromkeys(wanted)}
-        except StoreError:
-            return {}
+        found = {name: await self._recall(tenant, name) for name in dict.fromkeys(wanted)}
         return {name: text for name, text in found.items() if text is not None}
+
+    async def _recall(self, tenant: str, name: str) -> str | None:
+        """An omitted text: what was given once is given again, whether the store still can or not."""
+        text = self._recalled.get((tenant, name))
+        if text is None:
+            try:
+                text = await self._omitted(tenant, name)
+            except StoreError:
+                return None
+            if text is not None:
+                self._recalled.put((tenant, name), text, len(text) + 100)
+        return text
 
     def _sight(self, conversation: Conversation, seen: list[Seen], allowed: Callable[[str], bool]) -> FirstSight:
         return FirstSight(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memory import StoreError
 from tests.samples import LISTING, SAMPLES, Step, dump
 from tests.service import Service, configured, service
 from tests.wire import Answer, Upstream, ask, upstream, whole
@@ -94,6 +95,40 @@ async def test_a_recall_works_after_its_source_has_left_the_request(restarted: b
                 await send(gateway, Step(f"echo recall:{name}", f"recall:{name}\n"))
 
     assert outputs(up) == [hidden + "\n"]
+
+
+async def test_what_the_store_gave_once_is_given_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it still can or not."""
+    async with upstream(ANSWER) as up, service(configured(up.url), tmp_path) as gateway:
+        name, hidden = await mark(gateway, up)
+        recall = Step(f"echo recall:{name}", f"recall:{name}\n")
+        await send(gateway, recall)
+        monkeypatch.setattr(gateway.gateway.archive, "_rows", fail)
+        await send(gateway, recall, Step("true", ""))
+
+        assert outputs(up)[0] == hidden + "\n"
+
+
+async def test_what_the_store_could_not_give_is_not_given_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The final answer was forwarded, and stays as it is; who asks once more is given the text."""
+    async with upstream(ANSWER) as up, service(configured(up.url), tmp_path) as gateway:
+        name, hidden = await mark(gateway, up)
+        recall = Step(f"echo recall:{name}", f"recall:{name}\n")
+        with monkeypatch.context() as patch:
+            patch.setattr(gateway.gateway.archive, "_rows", fail)
+            await send(gateway, recall)
+        first = outputs(up)
+        await send(gateway, recall, recall)
+
+        assert "nothing is kept" in first[0]
+        assert outputs(up) == [*first, hidden + "\n"]
+
+
+async def fail(*_: object) -> None:
+    """A store that cannot be read."""
+    raise StoreError("cannot be read")
 
 
 async def test_another_tenant_gets_nothing(tmp_path: Path) -> None:
