@@ -5,6 +5,7 @@ Nothing here depends on session detection: losing track of a session can cost le
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -17,6 +18,7 @@ from gateway.types import Call, Conversation, Message, Text
 from rules_engine import Observation, text_digest
 
 CACHED_CHARS = 24_000_000
+_NAME = re.compile(r"[\w-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +30,10 @@ class Item:
     """The key without the ordinal: equals in one request share it."""
     digest: str
     """Of its raw text."""
+    source: str = ""
+    """Id of the call that it answers, where it is the only output in its message: pointers name it."""
+    first: int = 1
+    """Number of its first line among the lines of the message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +160,16 @@ def _items(
             text=body.text,
             escaped=body.json is not None,
         )
-        out.append(Item(observation=observation, name=name, digest=text_digest(body.text)))
+        alone = body.json is None and len(frame.bodies) == 1 and _NAME.fullmatch(text.call or "")
+        out.append(
+            Item(
+                observation=observation,
+                name=name,
+                digest=text_digest(body.text),
+                source=text.call or "" if alone else "",
+                first=text.value.count("\n", 0, body.start) + 1,
+            )
+        )
     return out
 
 

@@ -1,8 +1,7 @@
-"""Lines of a text, the numbers before them, and the index by which later texts find them."""
+"""Lines of a text, and the index by which later texts find them."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from rules_engine.marks import is_mark
@@ -14,33 +13,17 @@ WORTH = 6
 COMMON = 12
 """Places at which a line is looked for in one text, at most."""
 
-_BEFORE = frozenset(" 0123456789")
-_NUMBER = re.compile(r" *([0-9]{1,9})(?:→|\t|: ?|\| ?)")
 
-
-def index(key: str, text: str) -> Earlier:
+def index(key: str, text: str, name: str = "", first: int = 1) -> Earlier:
     """The index of a forwarded text; make it once for each text and keep it."""
     lines = tuple(text.split("\n"))
-    cores = bare(lines)
     hidden = frozenset(at for at, line in enumerate(lines) if line[:1] == "[" and is_mark(line))
     places: dict[str, tuple[int, ...]] = {}
-    for at, core in enumerate(cores):
-        if len(core) >= WORTH and at not in hidden:
-            before = places.get(core)
-            places[core] = (at,) if before is None else (*before, at) if len(before) < COMMON else before
-    return Earlier(key=key, digest=text_digest(text), lines=lines, cores=cores, places=places, hidden=hidden)
-
-
-def bare(lines: Sequence[str]) -> tuple[str, ...]:
-    """The lines without the numbers that a listing puts before them."""
-    match = _NUMBER.match
-    return tuple([line[found.end() :] if line[:1] in _BEFORE and (found := match(line)) else line for line in lines])
-
-
-def number_end(line: str) -> int:
-    """Where the line number before a line ends, its separator included; 0 if there is none."""
-    found = _NUMBER.match(line)
-    return found.end() if found else 0
+    for at, line in enumerate(lines):
+        if len(line) >= WORTH and at not in hidden:
+            before = places.get(line)
+            places[line] = (at,) if before is None else (*before, at) if len(before) < COMMON else before
+    return Earlier(key=key, digest=text_digest(text), lines=lines, places=places, name=name, first=first, hidden=hidden)
 
 
 def is_telling(line: str) -> bool:

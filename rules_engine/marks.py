@@ -15,8 +15,8 @@ QUOTED = 30
 SHORTEST_ID = 6
 
 _QUOTE = rf"\"(.{{1,{QUOTED}}})\""
-_HOW = r"( with numbers [0-9]+ (?:higher|lower))?"
-_SAYS = rf"\[([0-9]+) lines? (?:omitted|as shown above{_HOW}, {_QUOTE} to {_QUOTE}): echo recall:([0-9a-f]{{6,32}})\]"
+_HOW = r"(?:as shown above|identical to lines [0-9]+-[0-9]+ of [\w-]+)"
+_SAYS = rf"\[([0-9]+) lines? (?:omitted|{_HOW}, {_QUOTE} to {_QUOTE}): echo recall:([0-9a-f]{{6,32}})\]"
 _MARK = re.compile(_SAYS)
 _MARKS = re.compile(f"^{_SAYS}$", re.M)
 _BROKEN = r"\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029"
@@ -37,16 +37,20 @@ def omitted(lines: int, recall_id: str) -> str:
     return f"[{_counted(lines)} omitted: echo recall:{recall_id}]"
 
 
-def pointer(lines: int, shift: int, first: Piece, last: Piece, recall_id: str) -> tuple[Piece, ...]:
-    """The mark for lines that stand earlier in the request; `first` and `last` are slices, so that it holds no text."""
-    how = f"{_counted(lines)} as shown above{_numbers(shift)}"
+def pointer(lines: int, where: str, first: Piece, last: Piece, recall_id: str) -> tuple[Piece, ...]:
+    """The mark for lines that stand earlier in the request, at `where` if that has a name.
+
+    ``[88 lines identical to lines 12-99 of call_7, "first line" to "last line": echo recall:51b2e0]``, else ``… as shown
+    above, …``. `first` and `last` are slices, so that the mark holds no text of a tool's.
+    """
+    how = f"{_counted(lines)} {'identical to ' + where if where else 'as shown above'}"
     return (f'[{how}, "', first, '" to "', last, f'": echo recall:{recall_id}]')
 
 
 def parse(line: str) -> Mark | None:
     """What `line` says if it is a mark, else `None`."""
     found = _MARK.fullmatch(line)
-    return Mark("omitted" if found[3] is None else "shown", int(found[1]), found[5]) if found else None
+    return Mark("omitted" if found[2] is None else "shown", int(found[1]), found[4]) if found else None
 
 
 def is_mark(line: str) -> bool:
@@ -62,7 +66,7 @@ def names(line: str, ids: Collection[str]) -> bool:
 
 def find_ids(text: str) -> list[str]:
     """Recall ids of all lines of `text` that have the form of a mark, in order."""
-    return [found[5] for found in _MARKS.finditer(text)] if "recall:" in text else []
+    return [found[4] for found in _MARKS.finditer(text)] if "recall:" in text else []
 
 
 def new_id(key: str, start: int, end: int, taken: Collection[str]) -> str:
@@ -85,7 +89,3 @@ def quote(line: str) -> tuple[int, int]:
 
 def _counted(lines: int) -> str:
     return "1 line" if lines == 1 else f"{lines} lines"
-
-
-def _numbers(shift: int) -> str:
-    return f" with numbers {abs(shift)} {'higher' if shift > 0 else 'lower'}" if shift else ""

@@ -207,10 +207,12 @@ class Earlier:
     key: str
     digest: str
     lines: tuple[str, ...]
-    cores: tuple[str, ...]
-    """The lines without the numbers that a listing puts before them."""
     places: Mapping[str, tuple[int, ...]]
-    """Core → its positions, for lines worth finding."""
+    """Line → its positions, for lines worth finding."""
+    name: str = ""
+    """The id of the call that it answers, where the whole message is this text and what stands before it."""
+    first: int = 1
+    """Number of its first line among the lines of that message."""
     hidden: frozenset[int] = frozenset()
     """Lines that are marks of ours: nothing points to them."""
 

@@ -23,34 +23,16 @@ def test_a_line_that_says_something() -> None:
     assert lines.is_telling("return x")
 
 
-@pytest.mark.parametrize(
-    ("line", "core"),
-    [
-        pytest.param("return x", "return x", id="no number"),
-        pytest.param("12 return x", "12 return x", id="a number that is text"),
-        pytest.param("12:34:56 started", "34:56 started", id="a time, taken for a number; both sides agree on that"),
-        pytest.param("12\treturn x", "return x", id="a tab"),
-        pytest.param("   12→return x", "return x", id="an arrow, padded"),
-        pytest.param("12: return x", "return x", id="a colon and a blank"),
-        pytest.param("12|", "", id="an empty line with its number"),
-    ],
-)
-def test_numbers_are_left_away(line: str, core: str) -> None:
-    """The line number before a line, its separator included."""
-    assert lines.bare([line]) == (core,)
-
-
 def test_an_index_knows_where_lines_stand() -> None:
-    """All places of a line, by its core; marks stand nowhere."""
+    """All places of a line; marks stand nowhere."""
     mark = marks.omitted(3, "abcdef")
-    text = f"1\tfirst line\n}}\n2\tfirst line\n{mark}\nlast line"
+    text = f"first line\n}}\nfirst line\n{mark}\nlast line"
     found = lines.index("key", text)
 
     assert (found.key, found.digest) == ("key", text_digest(text))
     assert found.places == {"first line": (0, 2), "last line": (4,)}
     assert found.hidden == {3}
-    assert found.lines[0] == "1\tfirst line"
-    assert found.cores[0] == "first line"
+    assert found.lines[0] == "first line"
 
 
 def test_common_lines_have_few_places() -> None:

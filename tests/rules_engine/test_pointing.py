@@ -53,13 +53,12 @@ def test_a_pointer_quotes_its_ends_and_names_its_source() -> None:
     assert not [piece for piece in draft.script if isinstance(piece, str) and "value" in piece]
 
 
-def test_a_shift_of_line_numbers_is_said() -> None:
-    """So that the numbers of the hidden lines are known."""
-    source = index("before", "\n".join(f"{n}\t{line}" for n, line in enumerate(SHOWN, 1)))
-    raw = draft_of([f"{n}\t{line}" for n, line in enumerate(SHOWN, 13)])
-    draft = pointing.point(raw, "key", [source], Settings(), OPEN)
+def test_a_pointer_says_where_a_call_showed_the_lines() -> None:
+    """Lines are counted in the whole message, whatever its wrapper puts before the output."""
+    source = index("before", "\n".join(["head", *SHOWN]), name="call_7", first=5)
+    draft = pointing.point(draft_of(SHOWN), "key", [source], Settings(), OPEN)
 
-    assert draft.text.startswith('[40 lines as shown above with numbers 12 higher, "13\tvalue_0 = compute(0)" to "52\t')
+    assert draft.text.startswith('[40 lines identical to lines 6-45 of call_7, "value_0 = compute(0)" to "')
 
 
 def test_what_stays_is_asked_for_only_where_a_pointer_would_hide_it() -> None:
