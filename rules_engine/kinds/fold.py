@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby
 from operator import add, eq
 
 from rules_engine.critical import criticals, verdicts
@@ -24,7 +24,7 @@ _FEWEST, _ABOVE = 6, 12
 _LARGEST = 500_000
 _WIDEST = 1000
 _FIGURES = "0123456789.,:;|+-*/%=()[]"
-_WORD = re.compile(r"\S+")
+_WORD = re.compile(r"(\S+)")
 _OPEN, _CLOSE = ' lines of the form "', '", each given by its values:]'
 _HEAD = re.compile(rf"\[(\d+){_OPEN}(.*){re.escape(_CLOSE)}")
 
@@ -97,9 +97,10 @@ def _without(run: Span, stays: frozenset[int]) -> Iterator[Span]:
 
 def _edit(lines: Sequence[str], words: Sequence[Words], offset: int) -> Edit | None:
     first = lines[0]
-    spans = [[match.span() for match in _WORD.finditer(line)] for line in lines]
+    parts = [_WORD.split(line) for line in lines]
+    spans = [_spans(row) for row in parts]
     varying = [at for at, column in enumerate(zip(*words, strict=True)) if len(set(column)) > 1]
-    fields = _fields(lines, spans, varying)
+    fields = _fields(parts, spans, varying)
     if not fields or any(mark in first for mark in "{}\r"):
         return None
     pieces: list[Piece] = [f"[{len(lines)}{_OPEN}"]
@@ -111,18 +112,29 @@ def _edit(lines: Sequence[str], words: Sequence[Words], offset: int) -> Edit | N
     begin = offset
     for line, places in zip(lines, spans, strict=True):
         # Line ends and blanks are slices, too: they are in the text already.
-        between: Piece = (begin - 1, begin) if begin > offset else "\n"
-        for column in varying:
+        pieces.append((begin - 1, begin) if begin > offset else "\n")
+        low, high = places[varying[0]]
+        for column in varying[1:]:
             start, end = places[column]
-            pieces += [between, (begin + start, begin + end)]
-            between = (begin + end, begin + end + 1) if line[end : end + 1] == " " else " "
+            if line[high:start] != " ":
+                blank: Piece = (begin + high, begin + high + 1) if line[high] == " " else " "
+                pieces += [(begin + low, begin + high), blank]
+                low = start
+            high = end
+        pieces.append((begin + low, begin + high))
         begin += len(line) + 1
     return offset, begin - 1, tuple(pieces)
 
 
-def _fields(lines: Sequence[str], spans: Sequence[list[Span]], varying: list[int]) -> list[tuple[int, int, str]]:
+def _spans(parts: Sequence[str]) -> list[Span]:
+    """Where the words stand in a line that is given as blanks and words in turn."""
+    ends = list(accumulate(map(len, parts)))
+    return list(zip(ends[::2], ends[1::2], strict=False))
+
+
+def _fields(parts: Sequence[Words], spans: Sequence[list[Span]], varying: list[int]) -> list[tuple[int, int, str]]:
     """Slices of the first line that vary, each with its format field; none if the lines are spaced in another way."""
-    gaps = list(zip(*map(_gaps, lines, spans), strict=True))
+    gaps = list(zip(*(row[::2] for row in parts), strict=True))
     uneven = {at for at, gap in enumerate(gaps) if len(set(gap)) > 1}
     fields = []
     for at in varying:
@@ -144,10 +156,6 @@ def _fields(lines: Sequence[str], spans: Sequence[list[Span]], varying: list[int
 def _is_aligned(sizes: Sequence[int], gap: Sequence[str]) -> bool:
     """Words and the blanks beside them are equally wide together."""
     return len(set(map(add, sizes, map(len, gap)))) == 1 and not "".join(gap).strip(" ")
-
-
-def _gaps(line: str, spans: Sequence[Span]) -> list[str]:
-    return [line[end:start] for (_, end), (start, _) in pairwise([(0, 0), *spans, (len(line), 0)])]
 
 
 def bound(lines: Sequence[str]) -> list[tuple[int, int]]:
