@@ -20,22 +20,32 @@ def show(line: str) -> str:
     """The line as it stands in the end; codes that take more than the line to follow stand for themselves."""
     if not _MOVES.search(line):
         return line.rstrip(" ")
+    if "\r" not in line and "\b" not in line:
+        return "".join([step[0] for step in _STEP.finditer(line) if not _is_unseen(step)]).rstrip(" ")
     cells: list[str] = []
     at = 0
     for step in _STEP.finditer(line):
         shown = step[0]
         if shown in ("\r", "\b"):
             at = 0 if shown == "\r" else max(at - 1, 0)
-        elif step["final"] == "K" and step["params"] in ("", "0"):
+        elif _erases(step):
             cells[at:] = []
-        elif not step["code"] or not _is_silent(step):
+        elif not _is_unseen(step):
             cells.extend(" " * (at - len(cells)))
             cells[at : at + len(shown)] = shown
             at += len(shown)
     return "".join(cells).rstrip(" ")
 
 
-def _is_silent(code: re.Match[str]) -> bool:
-    if code["final"]:
-        return code["final"] in _FINALS
-    return code["title"] is None or code["title"] in _TITLES
+def _erases(step: re.Match[str]) -> bool:
+    """It clears what stands from here to the end of the line."""
+    return step["final"] == "K" and step["params"] in ("", "0")
+
+
+def _is_unseen(step: re.Match[str]) -> bool:
+    """It is a code that leaves nothing to be seen where it stands."""
+    if not step["code"]:
+        return False
+    if step["final"]:
+        return step["final"] in _FINALS or _erases(step)
+    return step["title"] is None or step["title"] in _TITLES

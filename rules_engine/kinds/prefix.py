@@ -13,6 +13,8 @@ from rules_engine.guards import gains
 from rules_engine.kinds import Encoded
 from rules_engine.lines import starts
 from rules_engine.natures import nature
+from rules_engine.scan import compile_lines, find_lines
+from rules_engine.scan import encode as encode_lines
 from rules_engine.script import Edit
 from rules_engine.types import Observation, Piece
 
@@ -22,7 +24,7 @@ _FEWEST, _SHORTEST = 6, 8
 _LARGEST = 500_000
 _OPEN, _CLOSE = ' lines that begin with "', '", most given without it:]'
 _HEAD = re.compile(rf"\[(\d+){_OPEN}(.*){re.escape(_CLOSE)}")
-_TROUBLE = re.compile(r"(?i)error|fail|exception|denied|not found|timed? ?out|fatal|panic|warning")
+_TROUBLE = compile_lines("error|fail|exception|denied|not found|timed? ?out|fatal|panic|warning")
 
 
 def encode(text: str, observation: Observation) -> Encoded | None:
@@ -35,7 +37,8 @@ def encode(text: str, observation: Observation) -> Encoded | None:
         return None
     offsets = starts(lines)
     stays = criticals(lines) | verdicts(lines)
-    stays |= {at for first, stop, _ in runs for at in range(first, stop) if _TROUBLE.search(lines[at])}
+    begin, end = runs[0][0], runs[-1][1]
+    stays |= {begin + at for at in find_lines(_TROUBLE, encode_lines(lines[begin:end]))}
     # One that begins so twice would without its first beginning be taken for a whole one.
     stays |= {
         at for first, stop, size in runs for at in range(first, stop) if lines[at].startswith(lines[first][:size], size)

@@ -20,9 +20,9 @@ _STYLE = re.compile(
     r"\x1b(?:\[[\d;:]*m|\[\?[\d;]*[hl]|\[[56]n|\[\d* q|[=>]|\([AB]|\](?:[012]|133|633);[^\x07\x1b\n]*(?:\x07|\x1b\\))"
 )
 _ERASE = re.compile(r"\x1b\[0?K")
-_STATES = re.compile(
-    r"(?i)error|fail|fatal|warn|exception|traceback|panic|denied|refused|abort|not found|timed? ?out|invalid|unable"
-    r"|cannot|passed|success"
+_STATES = (
+    *("error", "fail", "fatal", "warn", "exception", "traceback", "panic", "denied", "refused", "abort", "not found"),
+    *("timeout", "time out", "timedout", "timed out", "invalid", "unable", "cannot", "passed", "success"),
 )
 _ODD = re.compile(r"[\x00-\x1f\x7f]")
 _WIDE = re.compile(r"[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\uffe6\U0001f000-\U0003ffff]")
@@ -85,8 +85,9 @@ def _standing(line: str, frames: Sequence[Span], behind: bool) -> list[Span]:
     left: list[Span] = []
     cover, erased, follower = 0, False, ""
     for start, end in reversed(frames):
-        plain = _STYLE.sub("", line[start:end].rstrip("\r"))
-        shown = _ERASE.sub("", plain)
+        plain = line[start:end].rstrip("\r")
+        plain = _STYLE.sub("", plain) if "\x1b" in plain else plain
+        shown = _ERASE.sub("", plain) if "\x1b" in plain else plain
         erases = shown != plain
         used = shown if behind else shown.rstrip(" ")
         if left and _may_go(used, follower, cover) and (erased or not erases):
@@ -99,11 +100,17 @@ def _standing(line: str, frames: Sequence[Span], behind: bool) -> list[Span]:
 
 
 def _may_go(shown: str, follower: str, cover: int) -> bool:
-    if _ODD.search(shown) or _STATES.search(shown) or len(shown) + len(_WIDE.findall(shown)) > cover:
+    if len(shown) + len(_WIDE.findall(shown)) > cover or _ODD.search(shown) or _states(shown):
         return False
     # Only frames of one display: a file with old line ends is full of carriage returns, too.
     word, next_word = _WORD.search(shown), _WORD.search(follower)
     return not word or not next_word or word[0].lower() == next_word[0].lower()
+
+
+def _states(shown: str) -> bool:
+    """It says how something went."""
+    low = shown.lower()
+    return any(word in low for word in _STATES)
 
 
 def _cells(shown: str) -> int:
@@ -125,7 +132,7 @@ def _taken_back(line: str) -> list[Span]:
             column += 1
     gone = sorted({*range(len(line))}.difference(cells))
     # timid: where the rest of an older text shows behind a newer one, both stay.
-    if cells != sorted(cells) or _STATES.search("".join(line[at] for at in gone)):
+    if cells != sorted(cells) or _states("".join(line[at] for at in gone)):
         return []
     return [(at, at + 1) for at in gone]
 
