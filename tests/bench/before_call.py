@@ -16,6 +16,7 @@ from starlette.types import Message, Receive, Scope
 
 from gateway import logs
 from gateway.app import Gateway, build
+from gateway.commands.up import tune
 from gateway.config import Config, Upstream
 from gateway.exchange import Walk
 from gateway.providers import Route, Routes
@@ -138,6 +139,7 @@ async def _hear(message: Message) -> None:
 def main() -> None:
     """Print the samples as JSON."""
     logs.configure("ERROR", sys.stderr)
+    tune()
     with tempfile.TemporaryDirectory() as data, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         print(json.dumps(runner.run(measure(Config(upstreams=(UPSTREAM,)), Path(data)))))
 
