@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 from memory import StoreError
+from rules_engine import find_ids
 from tests.samples import LISTING, SAMPLES, Step, dump
 from tests.service import Service, configured, service
 from tests.wire import Answer, Upstream, ask, upstream, whole
@@ -30,10 +30,9 @@ async def mark(gateway: Service, up: Upstream) -> tuple[str, str]:
     for k in (0, 1, 2):
         await gateway.row(await send(gateway, *SHOWN[:k]))
     text = outputs(up)[1]
-    found = re.search(r"^\[(\d+) lines as shown above.*: echo recall:([0-9a-f]{6,})\]$", text, re.M)
-    assert found is not None
-    before, after = text[: found.start()], text[found.end() :]
-    return found[2], LISTING[len(before) : len(LISTING) - len(after)]
+    (name,) = find_ids(text)
+    before, after = text.split(next(line for line in text.split("\n") if f"recall:{name}" in line))
+    return name, LISTING[len(before) : len(LISTING) - len(after)]
 
 
 def outputs(up: Upstream) -> list[str]:
