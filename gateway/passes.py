@@ -88,7 +88,8 @@ class Forms:
         key = (shown.item.observation.key, shown.digest)
         found = self._indexes.get(key)
         if found is None:
-            found = index(key[0], shown.text)
+            item = shown.item
+            found = index(key[0], shown.text, item.source, item.first, item.observation.text.count("\n") + 1)
             self._indexes.put(key, found, len(shown.text) + 200)
         return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rules_engine.marks import is_mark
+from rules_engine.marks import parse
 from rules_engine.script import text_digest
 from rules_engine.types import Earlier
 
@@ -14,16 +14,32 @@ COMMON = 12
 """Places at which a line is looked for in one text, at most."""
 
 
-def index(key: str, text: str, name: str = "", first: int = 1) -> Earlier:
-    """The index of a forwarded text; make it once for each text and keep it."""
+def index(key: str, text: str, name: str = "", first: int = 1, count: int | None = None) -> Earlier:
+    """The index of a forwarded text; make it once for each text and keep it.
+
+    `count` is the number of lines of the raw text. A source is named only where its lines can be counted in the raw
+    text as in the forwarded one, pointers followed.
+    """
     lines = tuple(text.split("\n"))
-    hidden = frozenset(at for at, line in enumerate(lines) if line[:1] == "[" and is_mark(line))
+    marks = {at: mark for at, line in enumerate(lines) if line[:1] == "[" and (mark := parse(line))}
     places: dict[str, tuple[int, ...]] = {}
     for at, line in enumerate(lines):
-        if len(line) >= WORTH and at not in hidden:
+        if len(line) >= WORTH and at not in marks:
             before = places.get(line)
             places[line] = (at,) if before is None else (*before, at) if len(before) < COMMON else before
-    return Earlier(key=key, digest=text_digest(text), lines=lines, places=places, name=name, first=first, hidden=hidden)
+    hidden = {at: mark.lines for at, mark in marks.items()}
+    countable = all(mark.kind == "shown" for mark in marks.values()) and (
+        count is None or len(lines) + sum(hidden.values()) - len(hidden) == count
+    )
+    return Earlier(
+        key=key,
+        digest=text_digest(text),
+        lines=lines,
+        places=places,
+        name=name if countable else "",
+        first=first,
+        hidden=hidden,
+    )
 
 
 def is_telling(line: str) -> bool:

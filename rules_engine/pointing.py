@@ -64,7 +64,7 @@ def point(draft: Draft, key: str, earlier: Sequence[Earlier], settings: Settings
 
 def _edit(run: Run, lines: Sequence[str], offsets: Sequence[int], name: str) -> Edit:
     first, last = (_quote(lines[at], offsets[at]) for at in (run.start, run.end - 1))
-    start = run.source.first + run.at
+    start = run.source.number(run.at)
     where = f"lines {start}-{start + run.end - run.start - 1} of {run.source.name}" if run.source.name else ""
     pieces = marks.pointer(run.end - run.start, where, first, last, name)
     return offsets[run.start], offsets[run.end] - 1, pieces

@@ -31,8 +31,28 @@ def test_an_index_knows_where_lines_stand() -> None:
 
     assert (found.key, found.digest) == ("key", text_digest(text))
     assert found.places == {"first line": (0, 2), "last line": (4,)}
-    assert found.hidden == {3}
+    assert found.hidden == {3: 3}
     assert found.lines[0] == "first line"
+
+
+def test_lines_are_counted_as_the_agent_sent_them() -> None:
+    """What a pointer hides counts."""
+    text = "\n".join(["one line", '[9 lines as shown above, "a" to "b": echo recall:abcdef]', "another line"])
+    found = lines.index("key", text, "call_1", first=3, count=11)
+
+    assert (found.name, found.number(0), found.number(2)) == ("call_1", 3, 13)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        pytest.param("one line  [x7]", 7, id="repeats are joined"),
+        pytest.param("one line\n[9 lines omitted: echo recall:abcdef]", 10, id="lines are left out"),
+    ],
+)
+def test_a_text_whose_lines_cannot_be_counted_is_not_named(text: str, count: int) -> None:
+    """A number would lead to another line."""
+    assert lines.index("key", text, "call_1", count=count).name == ""
 
 
 def test_common_lines_have_few_places() -> None:
