@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import sys
@@ -17,7 +16,8 @@ from gateway.app import Gateway, application
 from gateway.config import Config, Server, Upstream
 from gateway.serving import serving
 from memory import ExchangeRow
-from tests.wire import JSON, PATIENCE, Answer, Reply, Upstream as Told, ask
+from tests.wire import JSON, PATIENCE, Answer, Reply, ask
+from tests.wire import Upstream as Told
 
 ID = "x-taco-request-id"
 
@@ -97,7 +97,6 @@ async def process(
     data: Path, upstream: str, *, text: str = "", env: dict[str, str] | None = None
 ) -> AsyncIterator[Process]:
     """A gateway started as users start it; `text` goes into its configuration."""
-    data.mkdir(parents=True, exist_ok=True)
     config = data / "given.yaml"
     config.write_text(f"upstreams:\n  - {{name: up, url: {upstream}/v1}}\n{text}")
     command = [sys.executable, "-m", "gateway", "up", "--port", "0", "--data", str(data), "--config", str(config)]
@@ -120,8 +119,3 @@ async def process(
         with suppress(ProcessLookupError):
             started.send_signal(signal.SIGTERM)
         await started.communicate()
-
-
-def read_json(data: bytes) -> Any:
-    """A JSON body, with its lone surrogates."""
-    return json.loads(data.decode("utf-8", "surrogatepass"))

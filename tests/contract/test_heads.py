@@ -138,6 +138,21 @@ async def test_3_15_03_other_paths_and_methods_are_relayed(method: str, line: Wi
     assert (await line.gateway.row(answer)).shape is None
 
 
+async def test_3_15_03_the_length_of_a_body_that_is_not_sent_is_kept(line: Wire) -> None:
+    """HEAD asks for it."""
+
+    async def reply(call: Call) -> None:
+        await call.write(frame(200, [("content-length", "12345"), ("etag", "x")], None))
+
+    line.up.reply = reply
+    async with connected(line.gateway.url) as client:
+        await client.send("HEAD", "/v1/files/1/content")
+        first, headers = await client.stream.head()
+
+    assert first.split(" ")[1] == "200"
+    assert named(headers, ID) == [("content-length", "12345"), ("etag", "x")]
+
+
 @pytest.mark.parametrize(
     ("method", "target"),
     [

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -210,7 +211,7 @@ async def test_3_15_07_usage_is_relayed_as_it_is(
     sent: bool, wanted: bool | None, path: str, sample: Sample, line: Wire
 ) -> None:
     """We neither ask for it, nor add it, nor hold it back; what was not reported is unknown, and not nought."""
-    more = {} if wanted is None else {"stream_options": {"include_usage": wanted}}
+    more: dict[str, Any] = {} if wanted is None else {"stream_options": {"include_usage": wanted}}
     body = dump(sample.request(stream=True, **more))
     events = sample.events(TEXT, USAGE if sent else None)
     answer = await line.ask(streamed(events), path, body)

@@ -16,7 +16,7 @@ class Nobody:
 
     closed = 0
 
-    async def send(self, request: object) -> None:  # type: ignore[override]
+    async def send(self, request: object) -> None:
         """Never called."""
 
     async def aclose(self) -> None:

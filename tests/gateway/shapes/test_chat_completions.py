@@ -135,7 +135,7 @@ def test_calls(calls: Any, read_: tuple[Call, ...]) -> None:
     assert one({"role": "assistant", "content": None, "tool_calls": calls}).calls == read_
 
 
-SAME_MESSAGE = [
+SAME_MESSAGE: list[dict[str, Any]] = [
     {"role": "tool", "tool_call_id": "1", "content": "x"},
     {"content": "x", "tool_call_id": "1", "role": "tool", "name": "bash", "extra": 1},
     {
@@ -145,7 +145,7 @@ SAME_MESSAGE = [
     },
     {"role": "tool", "tool_call_id": "1", "content": [{"type": "text", "text": "x"}, {"type": "text", "text": ""}]},
 ]
-OTHER_MESSAGE = [
+OTHER_MESSAGE: list[dict[str, Any]] = [
     {"role": "tool", "tool_call_id": "2", "content": "x"},
     {"role": "tool", "tool_call_id": "1", "content": "y"},
     {"role": "user", "tool_call_id": "1", "content": "x"},
