@@ -11,7 +11,6 @@ from pathlib import Path
 
 import structlog
 from starlette.applications import Starlette
-from starlette.routing import Route as HTTPRoute
 from starlette.types import Receive, Scope, Send
 
 from gateway import admin
@@ -101,19 +100,20 @@ def application(config: Config, data: Path) -> Starlette:
             app.state.gateway = gateway
             yield
 
-    app = Starlette(lifespan=lifespan, routes=[*admin.ROUTES])
-    app.router.routes.append(HTTPRoute("/v1/{rest:path}", _Provided(app)))
-    return app
+    return _Application(lifespan=lifespan, routes=[*admin.ROUTES])
 
 
-class _Provided:
-    """The paths that belong to the provider, as plain ASGI: an answer goes out as it comes in."""
-
-    def __init__(self, app: Starlette) -> None:
-        self._app = app
+class _Application(Starlette):
+    """Our own pages by Starlette; the paths that belong to the provider as plain ASGI, since each layer costs at each chunk."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        gateway: Gateway = self._app.state.gateway
+        if scope["type"] == "http" and scope["path"].startswith("/v1/"):
+            await self._provide(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
+
+    async def _provide(self, scope: Scope, receive: Receive, send: Send) -> None:
+        gateway: Gateway = self.state.gateway
         path, method = scope["path"], scope["method"]
         if any(name == b"upgrade" and value.lower() == b"websocket" for name, value in scope["headers"]):
             await refuse(UpgradeRequired("WebSocket is not served here: send the request over HTTP"), scope, send)
