@@ -23,6 +23,8 @@ _NOT_A_PATH = re.compile(r"\d{4}-\d\d-\d\d|\d\dT\d\d|T\d\d$| \(")
 _STATES = re.compile(
     r"(?i)error|exception|traceback|fatal|panic|fail|not found|denied|time.?out|success|completed|\d (?:passed|tests?)"
 )
+_PLAIN = re.compile(r"[\w./@+-]+")
+_PLACE = re.compile(r"[:-]\d+[:-]\s*")
 _BREAK = "--"
 
 
@@ -33,10 +35,11 @@ def encode(text: str, observation: Observation) -> Encoded | None:
         return None
     lines = text.split("\n")
     paths = _paths(lines)
-    groups = list(_groups(lines, paths))
+    whole = _whole(lines, paths)
+    groups = list(_groups(lines, paths, whole))
     if not groups or any(map(_NUMBER.match, lines)):
         return None
-    return Encoded(edits=tuple(_edits(lines, paths, groups)))
+    return Encoded(edits=tuple(_edits(lines, paths, groups, whole)))
 
 
 def _paths(lines: Sequence[str]) -> list[str]:
@@ -58,29 +61,47 @@ def _hit(line: str) -> str:
     return path if _NAMED.search(path) and not _NOT_A_PATH.search(path) else ""
 
 
-def _groups(lines: Sequence[str], paths: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _whole(lines: Sequence[str], paths: Sequence[str]) -> frozenset[int]:
+    """Lines that keep their place beside them: breaks, failures whose place is hard to tell from the text behind it,
+    and hits whose text also stands by itself in another part of the output."""
+    alone = {line.strip() for line, path in zip(lines, paths, strict=True) if not path}
+    return frozenset(
+        at
+        for at, (line, path) in enumerate(zip(lines, paths, strict=True))
+        if line == _BREAK
+        or (path and (_text(line, path) in alone or (_is_odd(line, path) and _STATES.search(line, len(path)))))
+    )
+
+
+def _text(line: str, path: str) -> str:
+    place = _PLACE.match(line, len(path))
+    return line[place.end() if place else len(path) :].rstrip()
+
+
+def _is_odd(line: str, path: str) -> bool:
+    return line[len(path)] == "-" or not _PLAIN.fullmatch(path)
+
+
+def _groups(lines: Sequence[str], paths: Sequence[str], whole: frozenset[int]) -> Iterator[tuple[int, int]]:
     """First and last line of each run of hits in one file; breaks between two of its hits belong to it."""
     places = [at for at, line in enumerate(lines) if paths[at] or line != _BREAK]
     for path, run in groupby(zip(places, [paths[at] for at in places], strict=True), key=lambda place: place[1]):
-        members = [at for at, _ in run if path and not _is_whole(lines[at], path)]
+        members = [at for at, _ in run if path and at not in whole]
         if len(members) > 1:
             yield members[0], members[-1]
 
 
-def _edits(lines: Sequence[str], paths: Sequence[str], groups: Sequence[tuple[int, int]]) -> Iterator[Edit]:
+def _edits(
+    lines: Sequence[str], paths: Sequence[str], groups: Sequence[tuple[int, int]], whole: frozenset[int]
+) -> Iterator[Edit]:
     offsets = starts(lines)
     for first, last in groups:
         path, start, end = paths[first], offsets[first], offsets[last + 1] - 1
         pieces: list[Piece] = [(start, start + len(path)), ":\n"]
         for at in range(first, last + 1):
-            prefix = 0 if _is_whole(lines[at], path) else len(path) + 1
+            prefix = 0 if at in whole else len(path) + 1
             pieces.append((offsets[at] + prefix, min(offsets[at + 1], end)))
         yield start, end, tuple(pieces)
-
-
-def _is_whole(line: str, path: str) -> bool:
-    # With backslashes a place is hard to tell from the text behind it, so a failure keeps its place beside it.
-    return line == _BREAK or ("\\" in path and bool(_STATES.search(line, len(path))))
 
 
 def _headings(lines: Sequence[str]) -> list[int]:

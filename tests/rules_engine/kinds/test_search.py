@@ -118,3 +118,22 @@ HITS = st.builds("{}{}{}{}{}".format, PATHS, st.sampled_from(":-"), st.integers(
 def test_any_hits_come_back(shorten: Shorten, text: str) -> None:
     """However hits, breaks and other lines are mixed, the inverse gives the text back."""
     shorten(search, text, command=GREP)
+
+
+@pytest.mark.parametrize(
+    ("line", "others"),
+    [
+        pytest.param("src/a.py-7-raise Failed(x)", [], id="a failure in a line around a hit"),
+        pytest.param("app/[id]/page.tsx:7:return failed", [], id="a failure in a file of an odd name"),
+        pytest.param("src/a.py:7:  return total", ["return total"], id="a text that another part of the output shows"),
+    ],
+)
+def test_a_hit_keeps_its_place_where_that_would_be_missed(shorten: Shorten, line: str, others: list[str]) -> None:
+    """The lines around it stand under the heading all the same."""
+    path = line[: line.index("7") - 1]
+    hits = [f"{path}:{n}:line number {n} of many" for n in range(1, 6)]
+    text = "\n".join([*hits, line, *hits, *others])
+    shown = shorten(search, text, command=GREP).split("\n")
+
+    assert line in shown
+    assert shown[0] == path + ":"
