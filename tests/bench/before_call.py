@@ -25,9 +25,13 @@ from gateway.sessions import Sessions
 from gateway.shapes import SHAPES
 from gateway.types import Headers, Request
 from tests.bench.load import HEADERS, PATH
-from tests.bench.sessions import agent, small
+from tests.bench.sessions import STEP_CHARS, agent, small
 
 SESSIONS = 12
+TYPICAL_CHARS = 2_000
+"""What most results of agents' commands stay under."""
+PAUSE = 0.005
+"""Seconds between requests: an agent runs a command before it asks again."""
 UPSTREAM = Upstream(name="bench", url="http://127.0.0.1:9/v1")
 _ANSWER = b'{"choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]}'
 
@@ -77,34 +81,36 @@ class Bench:
         )
 
     async def send(self, body: bytes) -> float:
-        """Milliseconds of this thread's CPU between the request and the upstream call."""
+        """Seconds of this thread's CPU between the request and the upstream call."""
         receive = _receiving(body)
         began = time.thread_time()
         await self._walk.run(_scope(body), receive, _hear, SHAPES[PATH])
-        return (self.provider.at - began) * 1000
+        return self.provider.at - began
 
 
 async def measure(config: Config, data: Path) -> dict[str, list[float]]:
-    """Samples for small bodies, and for agents' bodies with one new observation."""
+    """Samples in seconds for small bodies, and for agents' bodies of 300 to 500 KB with one new result."""
     async with build(config, data) as gateway:
         bench = Bench(config, gateway)
-        for number in range(300):
-            await bench.send(small(number))
-        out = {"small": [await bench.send(small(number)) for number in range(300, 1300)], "agent": []}
-        for seed in range(SESSIONS):
-            before, measured = agent(seed)
-            await _each(bench, before)
-            await gateway.recorder.drain()
-            out["agent"] += await _each(bench, measured)
+        await _each(bench, [small(number) for number in range(300)], 0)
+        out = {"0.6 KB": await _each(bench, [small(number) for number in range(300, 1300)], 0)}
+        for chars in (STEP_CHARS, TYPICAL_CHARS):
+            name = f"400 KB with a new result of {chars // 1000} KB"
+            out[name] = []
+            for seed in range(SESSIONS):
+                before, measured = agent(seed * chars, chars)
+                await _each(bench, before, PAUSE)
+                await gateway.recorder.drain()
+                out[name] += await _each(bench, measured, PAUSE)
         await gateway.recorder.drain()
         return out
 
 
-async def _each(bench: Bench, bodies: Iterable[bytes]) -> list[float]:
+async def _each(bench: Bench, bodies: Iterable[bytes], pause: float) -> list[float]:
     out = []
     for body in bodies:
         out.append(await bench.send(body))
-        await asyncio.sleep(0.005)  # an agent runs a command before it asks again
+        await asyncio.sleep(pause)
     return out
 
 

@@ -45,9 +45,9 @@ def growing(seed: int, sizes: list[int]) -> Iterator[bytes]:
         yield _body(messages, {"tools": _TOOLS})
 
 
-def agent(seed: int) -> tuple[list[bytes], list[bytes]]:
-    """One session: the requests until its body has 300 KB, and those to be measured, of 400 KB on average."""
-    bodies = list(growing(seed, [MESSAGE_CHARS] * MESSAGES + [STEP_CHARS] * STEPS))
+def agent(seed: int, step: int = STEP_CHARS) -> tuple[list[bytes], list[bytes]]:
+    """One session: its requests until the body has 300 KB, and those to be measured, each with one new result more."""
+    bodies = list(growing(seed, [MESSAGE_CHARS] * MESSAGES + [step] * STEPS))
     return bodies[:MESSAGES], bodies[MESSAGES:]
 
 
