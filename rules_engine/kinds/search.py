@@ -24,6 +24,7 @@ _STATES = re.compile(
     r"(?i)error|exception|traceback|fatal|panic|fail|not found|denied|time.?out|success|completed|\d (?:passed|tests?)"
 )
 _PLAIN = re.compile(r"[\w./@+-]+")
+_NUMBERED = re.compile(r"\s*\d+(?:[→\t:]|\| ?)")
 _PLACE = re.compile(r"[:-]\d+[:-]\s*")
 _BREAK = "--"
 
@@ -64,7 +65,7 @@ def _hit(line: str) -> str:
 def _whole(lines: Sequence[str], paths: Sequence[str]) -> frozenset[int]:
     """Lines that keep their place beside them: breaks, failures whose place is hard to tell from the text behind it,
     and hits whose text also stands by itself in another part of the output."""
-    alone = {line.strip() for line, path in zip(lines, paths, strict=True) if not path}
+    alone = {_NUMBERED.sub("", line).strip() for line, path in zip(lines, paths, strict=True) if not path}
     return frozenset(
         at
         for at, (line, path) in enumerate(zip(lines, paths, strict=True))
@@ -75,7 +76,7 @@ def _whole(lines: Sequence[str], paths: Sequence[str]) -> frozenset[int]:
 
 def _text(line: str, path: str) -> str:
     place = _PLACE.match(line, len(path))
-    return line[place.end() if place else len(path) :].rstrip()
+    return line[place.end() if place else len(path) :].strip()
 
 
 def _is_odd(line: str, path: str) -> bool:
@@ -110,7 +111,8 @@ def _headings(lines: Sequence[str]) -> list[int]:
     heading = -1
     for at, line in enumerate(lines):
         numbered = _NUMBER.match(line)
-        whole = heading >= 0 and line.startswith(lines[heading]) and _NUMBER.match(line, len(lines[heading]))
+        path = lines[heading][:-1] if heading >= 0 else ""
+        whole = path and line.startswith(path) and _PLACE.match(line, len(path))
         if heading < 0 or not (numbered or whole or line == _BREAK):
             opens = line.endswith(":") and at + 1 < len(lines) and _NUMBER.match(lines[at + 1])
             heading = at if opens else -1
