@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gateway.app import Gateway, application
-from gateway.config import Config, Server, Upstream
+from gateway.config import Config, Server, Store, Upstream
 from gateway.serving import serving
 from memory import ExchangeRow
 from tests.wire import JSON, PATIENCE, Answer, Reply, ask
@@ -23,10 +23,13 @@ ID = "x-taco-request-id"
 
 
 def configured(url: str, **sections: Any) -> Config:
-    """A configuration with one upstream for all models, which gets the client's own key."""
-    return replace(
-        Config(upstreams=(Upstream(name="up", url=f"{url}/v1"),), server=Server(read_seconds=PATIENCE)), **sections
+    """A configuration with one upstream for all models, which gets the client's own key; nobody is in a hurry."""
+    config = Config(
+        upstreams=(Upstream(name="up", url=f"{url}/v1"),),
+        server=Server(read_seconds=PATIENCE),
+        store=Store(decision_seconds=PATIENCE, commit_seconds=PATIENCE),
     )
+    return replace(config, **sections)
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,8 @@ async def process(
 ) -> AsyncIterator[Process]:
     """A gateway started as users start it; `text` goes into its configuration."""
     config = data / "given.yaml"
-    config.write_text(f"upstreams:\n  - {{name: up, url: {upstream}/v1}}\n{text}")
+    patient = f"store: {{decision_seconds: {PATIENCE}, commit_seconds: {PATIENCE}}}"
+    config.write_text(f"upstreams:\n  - {{name: up, url: {upstream}/v1}}\n{patient}\n{text}")
     command = [sys.executable, "-m", "gateway", "up", "--port", "0", "--data", str(data), "--config", str(config)]
     with (data / "log").open("ab") as log:
         started = await asyncio.create_subprocess_exec(
