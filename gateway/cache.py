@@ -29,11 +29,13 @@ class BoundedCache(Generic[K, V]):
 
     def get(self, key: K) -> V | None:
         """The value, which now counts as just used."""
-        with self._lock:
-            entry = self._entries.get(key)
-            if entry is None:
-                return None
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        try:  # without the lock, which would cost as much again
             self._entries.move_to_end(key)
+        except KeyError:
+            return entry[0]  # another thread has just dropped it
         return entry[0]
 
     def put(self, key: K, value: V, size: int = 1) -> None:

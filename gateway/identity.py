@@ -104,16 +104,19 @@ class Observer:
                 found = _find(k, message, asked, open_calls, tenant, equals)
                 self._known.put(chain[k], found, len(message.words) + 100)
             else:  # the same texts may stand elsewhere in another JSON form of the message
-                found = tuple(_in(message, s) for s in found)
-            equals.update(item.name for s in found for item in s.items)
+                found = tuple([_in(message, s) for s in found])
+            for one in found:
+                for item in one.items:
+                    equals[item.name] += 1
             out += found
         return out
 
 
 def _in(message: Message, seen: Seen) -> Seen:
     text = seen.text
-    if any(t is text for t in message.texts):
-        return seen
+    for t in message.texts:
+        if t is text:
+            return seen
     return replace(seen, text=next(t for t in message.texts if t.value == text.value and t.call == text.call))
 
 

@@ -161,24 +161,19 @@ class Pass:
 
     def _show(self, item: Item, at: int) -> Shown:
         """The first form whose sources stand, else the raw text."""
-        pinned = self.pinned.get(item.observation.key)
-        raw = Shown(item=item, at=at, text=item.observation.text, digest=item.digest)
-        if pinned is None:
-            return raw
-        if pinned.raw_digest != item.digest:
+        observation = item.observation
+        pinned = self.pinned.get(observation.key)
+        if pinned is not None and pinned.raw_digest == item.digest:
+            if isinstance(pinned, Recalled):
+                answered = self._answered(item, pinned)
+                return Shown(item=item, at=at, text=answered, digest=text_digest(answered), pinned=pinned)
+            form = next((form for form in pinned.forms if self._stands(form)), None)
+            text = self.forms.render(observation.key, observation.text, form) if form else None
+            if form is not None and text is not None:
+                return Shown(item=item, at=at, text=text, digest=form.digest, pinned=pinned, form=form)
+        if pinned is not None:
             self.kept["mismatch"] += 1
-            return raw
-        if isinstance(pinned, Recalled):
-            text = self._answered(item, pinned)
-            return Shown(item=item, at=at, text=text, digest=text_digest(text), pinned=pinned)
-        for form in pinned.forms:
-            if self._stands(form):
-                text_or_none = self.forms.render(item.observation.key, item.observation.text, form)
-                if text_or_none is None:
-                    break
-                return Shown(item=item, at=at, text=text_or_none, digest=form.digest, pinned=pinned, form=form)
-        self.kept["mismatch"] += 1
-        return raw
+        return Shown(item=item, at=at, text=observation.text, digest=item.digest)
 
     def _stands(self, form: Form) -> bool:
         return all((shown := self.shown.get(s.key)) is not None and shown.digest == s.digest for s in form.sources)

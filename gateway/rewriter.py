@@ -162,7 +162,7 @@ class Rewriter:
 
     def _encode(self, one: Seen, done: Pass) -> bytes:
         shown = [done.shown[item.observation.key] for item in one.items]
-        name = (one.text.value, *(part for s in shown for part in (s.item.observation.key, s.digest)))
+        name = (one.text.value, *[s.item.observation.key for s in shown], *[s.digest for s in shown])
         data = self._encoded.get(name)
         if data is None:
             data = encode_string(framings.put(one.text.value, one.frame, [s.text for s in shown]))
