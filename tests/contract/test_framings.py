@@ -82,6 +82,7 @@ def test_bodies_stand_in_order_and_only_they_change(framing: Framing, text: str,
 @pytest.mark.parametrize(("role", "before", "after"), WRAPPERS)
 @settings(max_examples=60)
 @given(output=texts)
+@example(output="[Command finished with exit code 0]")
 def test_any_output_in_any_wrapper_comes_back(role: Role, before: str, after: str, output: str) -> None:
     """Output that looks like wrappers itself is a body all the same, and nothing of it is lost."""
     text = before + (json.dumps(output)[1:-1] if before.startswith(("{", "[{")) else output) + after
