@@ -30,7 +30,9 @@ async def health(request: Request) -> Response:
     """Whether requests are served as they should be, and what is not as it should be."""
     gateway = _gateway(request)
     counters = gateway.recorder.counters
-    problems = [p for p in (gateway.recorder.problem, "decisions cannot be stored" if gateway.pins.is_down else None) if p]
+    problems = [
+        p for p in (gateway.recorder.problem, "decisions cannot be stored" if gateway.pins.is_down else None) if p
+    ]
     state = {
         "status": "degraded" if problems or counters.dropped else "ok",
         "problems": problems,
@@ -89,7 +91,7 @@ def _guarded(page: Callable[[Request], Awaitable[Response]]) -> Callable[[Reques
         if wanted is None:
             allowed = request.client is not None and request.client.host in _LOCAL
         else:
-            sent = key_of({name: value for name, value in request.headers.items()})
+            sent = key_of(dict(request.headers))
             allowed = hmac.compare_digest(sent.encode(), wanted.encode())
         if not allowed:
             return JSONResponse({"error": "the admin key is needed: Authorization: Bearer KEY"}, status_code=401)

@@ -101,7 +101,9 @@ def load(path: Path | None, *, upstream: str | None = None) -> Config:
     """The configuration in a file, or the defaults; `upstream` replaces the upstreams by one URL."""
     config = parse(_read(path), str(path)) if path is not None else Config()
     if upstream is not None:
-        return replace(config, upstreams=(Upstream(name="upstream", url=upstream.rstrip("/"), key_env="OPENAI_API_KEY"),))
+        return replace(
+            config, upstreams=(Upstream(name="upstream", url=upstream.rstrip("/"), key_env="OPENAI_API_KEY"),)
+        )
     return config if config.upstreams else replace(config, upstreams=(LITELLM, OPENAI))
 
 
@@ -112,7 +114,9 @@ def parse(text: str, name: str = "config.yaml") -> Config:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
-        raise ConfigError(f"{name}{line}: not YAML: {getattr(error, 'problem', error)}; check indentation and quotes") from error
+        raise ConfigError(
+            f"{name}{line}: not YAML: {getattr(error, 'problem', error)}; check indentation and quotes"
+        ) from error
     if node is None:
         return Config()
     config: Config = _build(node, Config, name, "the file")
@@ -158,7 +162,9 @@ def _record(node: yaml.Node, kind: Any, name: str, where: str, line: str) -> Any
         if key.value not in hints:
             at = f"{name}, line {key.start_mark.line + 1}"
             raise ConfigError(f"{at}: unknown key '{key.value}' in {where}; known: {', '.join(sorted(hints))}")
-        given[key.value] = _build(value, hints[key.value], name, key.value if where == "the file" else f"{where}.{key.value}")
+        given[key.value] = _build(
+            value, hints[key.value], name, key.value if where == "the file" else f"{where}.{key.value}"
+        )
     missing = [f.name for f in dataclasses.fields(kind) if _is_required(f) and f.name not in given]
     if missing:
         raise ConfigError(f"{line}: {where} lacks '{missing[0]}'")

@@ -21,7 +21,7 @@ from gateway.types import Headers
 _REQUEST_ID = re.compile(r"[\w.:-]{1,100}")
 
 
-class ClientLeft(Exception):  # noqa: N818 - it is no error, as asyncio.CancelledError is none
+class ClientLeft(Exception):
     """The client closed its connection before the answer ended."""
 
 

@@ -102,7 +102,9 @@ class Ledger:
     def _counted(self, canonical_digest: bytes, words: str, shown: list[Shown], novel: bool) -> Counted:
         raw = self._of(canonical_digest, lambda: words) + MESSAGE_OVERHEAD
         if not shown:
-            return Counted(raw=canonical_digest, forwarded=canonical_digest, raw_tokens=raw, forwarded_tokens=raw, novel=novel)
+            return Counted(
+                raw=canonical_digest, forwarded=canonical_digest, raw_tokens=raw, forwarded_tokens=raw, novel=novel
+            )
         name = blake2b(canonical_digest, digest_size=16)
         saved = 0
         for one in shown:
@@ -202,7 +204,9 @@ def _kept(exchange: Exchange) -> dict[str, int]:
 
 def _fresh(exchange: Exchange) -> list[Shown]:
     outgoing = exchange.outgoing
-    return [s for s in outgoing.shown if s.is_rewritten and s.item.observation.key in outgoing.fresh] if outgoing else []
+    return (
+        [s for s in outgoing.shown if s.is_rewritten and s.item.observation.key in outgoing.fresh] if outgoing else []
+    )
 
 
 def _signals(exchange: Exchange) -> tuple[SignalRecord, ...]:

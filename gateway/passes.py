@@ -22,6 +22,7 @@ from rules_engine import (
     ScriptError,
     Signal,
     decide,
+    detect,
     index,
     render_form,
     requested,
@@ -58,6 +59,8 @@ class FirstSight:
 
     ruleset: RuleSet
     shell: bool
+    whole: bool
+    """The provider reads the whole history: only then may a pointer lead back in it."""
     chars: int
     allowed: Callable[[str], bool]
     """Whether the results of this tool may be rewritten."""
@@ -128,6 +131,8 @@ class Pass:
     def _decide(self, item: Item, sight: FirstSight) -> Pinned | Kept:
         observation = item.observation
         if asked := requested(observation.command):
+            shown = (self.pinned.get(key) for key in self.shown)
+            self.signals += detect(observation, (pinned for pinned in shown if isinstance(pinned, Rewritten)))
             recalled = Recalled(
                 key=observation.key, raw_digest=item.digest, answers=tuple(self._answer(name, item) for name in asked)
             )
@@ -139,10 +144,13 @@ class Pass:
         context = Context(
             shell=sight.shell,
             chars=sight.chars,
-            earlier=[self.forms.index(shown) for shown in self.shown.values() if _is_source(shown)],
+            earlier=self._sources() if sight.whole else (),
             recall_ids=frozenset(o.id for form in self._known_forms() for o in form.omissions),
         )
         return decide(observation, sight.ruleset, context)
+
+    def _sources(self) -> list[Earlier]:
+        return [self.forms.index(shown) for shown in self.shown.values() if _is_source(shown)]
 
     def _known_forms(self) -> list[Form]:
         return [form for pinned in self.pinned.values() if isinstance(pinned, Rewritten) for form in pinned.forms]
@@ -155,7 +163,6 @@ class Pass:
                 continue
             omission = next((o for form in pinned.forms for o in form.omissions if o.id == name), None)
             if omission is not None:
-                self.signals.append(_complaint(name, pinned))
                 return Answer(id=name, source=key, spans=omission.spans)
         return Answer(id=name, source=None if name in self.stored else "")
 
@@ -192,8 +199,3 @@ class Pass:
 
 def _is_source(shown: Shown) -> bool:
     return not isinstance(shown.pinned, Recalled) and len(shown.text) <= LARGEST_SOURCE
-
-
-def _complaint(name: str, source: Rewritten) -> Signal:
-    rules = tuple(dict.fromkeys(applied.rule for form in source.forms for applied in form.applied))
-    return Signal(name="recall", key=source.key, rules=rules, evidence=f"echo recall:{name}", weight=1.0)

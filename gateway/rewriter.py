@@ -139,13 +139,12 @@ class Rewriter:
         return FirstSight(
             ruleset=self._ruleset(),
             shell=declares_shell(conversation, seen),
+            whole=conversation.whole,
             chars=sum(len(placed.message.words) for placed in conversation.messages),
             allowed=allowed,
         )
 
-    async def _choose(
-        self, wanted: list[Pinned], kept: Counter[str]
-    ) -> tuple[dict[str, Pinned], Commit | None]:
+    async def _choose(self, wanted: list[Pinned], kept: Counter[str]) -> tuple[dict[str, Pinned], Commit | None]:
         try:
             return await self._pins.choose(wanted)
         except StoreError:

@@ -114,4 +114,3 @@ def named_session(headers: Mapping[str, str], prompt_cache_key: str | None) -> s
         if value and _ID.fullmatch(value):
             return value
     return prompt_cache_key if prompt_cache_key and _ID.fullmatch(prompt_cache_key) else None
-

@@ -1,7 +1,7 @@
 """The shell's nouns, in the order in which they flow.
 
-    bytes ─shape.read→ Conversation ─observe→ Seen* ─decide→ Decision* ─splice→ bytes ─provider→ chunks ─relay→ client
-    Exchange = request + decisions + outcome + usage + times ─recorder→ audit, accounts, archive
+bytes ─shape.read→ Conversation ─observe→ Seen* ─decide→ Decision* ─splice→ bytes ─provider→ chunks ─relay→ client
+Exchange = request + decisions + outcome + usage + times ─recorder→ audit, accounts, archive
 """
 
 from __future__ import annotations
@@ -75,6 +75,8 @@ class Conversation:
     messages: tuple[Placed, ...]
     tools: tuple[str, ...]
     """Names of the tools that the client declares."""
+    whole: bool
+    """The provider is not asked to cut the history: what stands in the request is what the model reads."""
     session: str | None
     """The session id in the body, where the form has a field for one."""
     head: tuple[int, int]

@@ -12,9 +12,9 @@ class StoreError(Exception):
     """The store cannot be read or written."""
 
 
-class StoreBusy(StoreError):  # noqa: N818
+class StoreBusy(StoreError):
     """It took longer than the caller could wait; nothing was changed."""
 
 
-class StoreCorrupt(StoreError):  # noqa: N818
+class StoreCorrupt(StoreError):
     """The file is damaged or is not one of ours."""

@@ -8,6 +8,7 @@ from rules_engine.lines import index
 from rules_engine.marks import find_ids
 from rules_engine.recall import requested, substitute
 from rules_engine.script import text_digest
+from rules_engine.signals import detect
 from rules_engine.types import (
     Applied,
     Context,
@@ -45,6 +46,7 @@ __all__ = [
     "Settings",
     "Signal",
     "decide",
+    "detect",
     "dump",
     "find_ids",
     "index",

@@ -25,7 +25,7 @@ OWNERS = {
     "tiktoken": {"gateway/tokens.py"},
     "yaml": {"gateway/config.py"},
 }
-MODULE_LINES, FUNCTION_LINES, EXTENSION_LINES = 400, 60, 210
+MODULE_LINES, FUNCTION_LINES, EXTENSION_LINES = 400, 60, 200
 
 
 def name_of(path: Path) -> str:
@@ -72,7 +72,19 @@ def test_one_file_owns_one_outside_world(world: str) -> None:
 @pytest.mark.parametrize("path", [p for p in FILES if name_of(p).startswith("rules_engine")], ids=name_of)
 def test_the_engine_is_pure(path: Path) -> None:
     """No clock, no randomness, no I/O, no logging, no tasks: the same observation is always decided alike."""
-    forbidden = {"time", "datetime", "random", "secrets", "os", "io", "pathlib", "logging", "socket", "asyncio", "threading"}
+    forbidden = {
+        "time",
+        "datetime",
+        "random",
+        "secrets",
+        "os",
+        "io",
+        "pathlib",
+        "logging",
+        "socket",
+        "asyncio",
+        "threading",
+    }
 
     assert not {name.split(".")[0] for name in imports_of(path)} & forbidden
     tree = ast.parse(path.read_text())
@@ -118,7 +130,9 @@ def test_every_file_of_an_extension_folder_is_in_its_table(folder: str) -> None:
 def test_what_a_package_hands_on_is_listed(package: str) -> None:
     """`__all__` is complete, sorted, and says nothing that is not there."""
     module = __import__(package)
-    public = {name for name, value in vars(module).items() if not name.startswith("_") and not hasattr(value, "__path__")}
+    public = {
+        name for name, value in vars(module).items() if not name.startswith("_") and not hasattr(value, "__path__")
+    }
     handed = {name for name in public if getattr(vars(module)[name], "__module__", "x").startswith(package)}
 
     assert list(module.__all__) == sorted(module.__all__)
@@ -134,6 +148,10 @@ def test_every_test_states_its_fact(path: Path) -> None:
 def test_the_project_names_no_machine_and_no_person() -> None:
     """No absolute path of where it was written."""
     marks = ("/" + "work/", "/" + "root/", "/" + "home/" + "user")
-    texts = {name_of(p): p.read_text(errors="replace") for p in FILES + [ROOT / "README.md", ROOT / "config.yaml"] if p.exists()}
+    texts = {
+        name_of(p): p.read_text(errors="replace")
+        for p in [*FILES, ROOT / "README.md", ROOT / "config.yaml"]
+        if p.exists()
+    }
 
     assert {name: mark for name, text in texts.items() for mark in marks if mark in text} == {}

@@ -22,7 +22,7 @@ LAST = b"0\r\n\r\n"
 """The end of a chunked body."""
 
 
-class Torn(Exception):  # noqa: N818 - what a connection is, not what went wrong with a test
+class Torn(Exception):
     """The connection ended before the message did."""
 
 

@@ -21,3 +21,9 @@ class Detector(Protocol):
 
 SIGNALS: Mapping[str, Detector] = {"recall": recall}
 """All signals, by name."""
+
+
+def detect(observation: Observation, decisions: Iterable[Rewritten]) -> tuple[Signal, ...]:
+    """What `observation` says about the decisions before it, whichever signal finds it."""
+    before = tuple(decisions)
+    return tuple(signal for member in SIGNALS.values() for signal in member.detect(observation, before))

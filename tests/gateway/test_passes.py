@@ -15,7 +15,7 @@ from rules_engine import Form, Observation, Omission, Rewritten, RuleSet, Settin
 from rules_engine.types import Source
 from tests.samples import LISTING, PROGRESS
 
-SIGHT = FirstSight(ruleset=RuleSet(), shell=True, chars=9000, allowed=lambda tool: True)
+SIGHT = FirstSight(ruleset=RuleSet(), shell=True, whole=True, chars=9000, allowed=lambda tool: True)
 
 
 def seen(key: str, text: str, command: str = "run") -> Seen:

@@ -13,7 +13,11 @@ from gateway.shapes import chat_completions
 from gateway.types import Conversation
 
 ASK = {"role": "user", "content": "fix the bug"}
-CALL = {"role": "assistant", "content": "look", "tool_calls": [{"id": "1", "function": {"name": "bash", "arguments": "{}"}}]}
+CALL = {
+    "role": "assistant",
+    "content": "look",
+    "tool_calls": [{"id": "1", "function": {"name": "bash", "arguments": "{}"}}],
+}
 OTHER = {"role": "assistant", "content": "I would rather not"}
 RESULT = {"role": "tool", "tool_call_id": "1", "content": "a\nb"}
 DONE = {"role": "assistant", "content": "done"}
@@ -101,7 +105,10 @@ def test_one_client_id_may_hold_several_conversations() -> None:
 def test_another_json_form_of_a_message_is_the_same_message() -> None:
     """Claude Code sends a list with a cache mark, and later a string."""
     client = Client()
-    marked = {"role": "user", "content": [{"type": "text", "text": "fix the bug", "cache_control": {"type": "ephemeral"}}]}
+    marked = {
+        "role": "user",
+        "content": [{"type": "text", "text": "fix the bug", "cache_control": {"type": "ephemeral"}}],
+    }
     client.send(marked)
 
     assert client.send(ASK, CALL, RESULT).known == 1
@@ -110,8 +117,16 @@ def test_another_json_form_of_a_message_is_the_same_message() -> None:
 def test_arguments_are_compared_by_value() -> None:
     """Most JavaScript agents write the arguments of a call anew."""
     client = Client()
-    spaced = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "sh", "arguments": '{"a": 1, "b": 2}'}}]}
-    tight = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "sh", "arguments": '{"b":2,"a":1}'}}]}
+    spaced = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "1", "function": {"name": "sh", "arguments": '{"a": 1, "b": 2}'}}],
+    }
+    tight = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "1", "function": {"name": "sh", "arguments": '{"b":2,"a":1}'}}],
+    }
     client.send(ASK, spaced, RESULT)
 
     assert client.send(ASK, tight, RESULT, DONE, ASK).known == 3

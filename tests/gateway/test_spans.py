@@ -86,7 +86,9 @@ def test_numbers_and_escapes_keep_their_spelling() -> None:
     assert out == data.replace(b'"old"', b'"new"')
 
 
-@pytest.mark.parametrize("literal", [b'"\\ud800"', b'"\xff"', b"7", b'"open'], ids=["lone surrogate", "no UTF-8", "a number", "open"])
+@pytest.mark.parametrize(
+    "literal", [b'"\\ud800"', b'"\xff"', b"7", b'"open'], ids=["lone surrogate", "no UTF-8", "a number", "open"]
+)
 def test_what_cannot_be_read_as_a_string_is_none(literal: bytes) -> None:
     """The caller leaves such a text alone."""
     assert string(literal, 0, len(literal)) is None
