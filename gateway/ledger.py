@@ -32,16 +32,18 @@ class Ledger:
         self._cache = CacheSimulator()
         self._counts: BoundedCache[bytes, int] = BoundedCache(100_000)
         self._names: BoundedCache[tuple[str | None, bytes], str] = BoundedCache(100_000)
+        self._given: BoundedCache[tuple[str, str], bool] = BoundedCache(100_000)
 
     def write_up(self, exchange: Exchange) -> ExchangeRecord:
         """The record of an exchange."""
         reply = _reply(exchange)
         conversation, history = exchange.conversation, exchange.history
-        messages = self._messages(exchange.body, conversation) if conversation else ()
+        session = history.session if history else f"r-{exchange.id}"
+        tip, messages = self._messages(session, exchange.body, conversation) if conversation else (None, ())
         accounts = self._settle(exchange, conversation, reply) if conversation else None
         return ExchangeRecord(
             id=exchange.id,
-            session=history.session if history else f"r-{exchange.id}",
+            session=session,
             parent_session=history.parent if history else None,
             tenant=exchange.tenant,
             started=exchange.started,
@@ -57,10 +59,10 @@ class Ledger:
             status=exchange.status,
             outcome=exchange.outcome if reply is None or reply.complete else _cut(exchange),
             error=exchange.error or (reply.error if reply else None),
-            tip=messages[-1].hash if messages else None,
+            tip=tip,
             messages=messages,
             head=_head(exchange.body, conversation) if conversation else b"",
-            reply=_reply_message(reply, messages),
+            reply=_reply_message(reply, tip),
             reported=reply.usage if reply else None,
             accounts=accounts.as_dict() if accounts else {},
             kept=_kept(exchange),
@@ -130,17 +132,28 @@ class Ledger:
             self._counts.put(name, known)
         return known
 
-    def _messages(self, body: bytes, conversation: Conversation) -> tuple[Message, ...]:
+    def give_again(self) -> None:
+        """Forget which messages were handed over: a record was lost on its way, and later ones must not lack them."""
+        self._given = BoundedCache(100_000)
+
+    def _messages(
+        self, session: str, body: bytes, conversation: Conversation
+    ) -> tuple[str | None, tuple[Message, ...]]:
+        """The name of the last message, and those that this session did not hand over before."""
         out = []
         parent = None
         for placed in conversation.messages:
-            content = body[placed.start : placed.end]
             known = (parent, placed.message.raw)
-            name = self._names.get(known) or message_hash(parent, content)
-            self._names.put(known, name)
-            out.append(Message(hash=name, parent=parent, role=placed.message.role, content=content))
+            name = self._names.get(known)
+            if name is None:
+                name = message_hash(parent, body[placed.start : placed.end])
+                self._names.put(known, name)
+            if not self._given.has((session, name)):
+                self._given.put((session, name), True)
+                content = body[placed.start : placed.end]
+                out.append(Message(hash=name, parent=parent, role=placed.message.role, content=content))
             parent = name
-        return tuple(out)
+        return parent, tuple(out)
 
     def _rewrite(self, shown: Shown) -> RewriteRecord:
         observation = shown.item.observation
@@ -177,12 +190,11 @@ def _cut(exchange: Exchange) -> Outcome:
     return "failed" if exchange.outcome == "completed" else exchange.outcome
 
 
-def _reply_message(reply: Reply | None, messages: tuple[Message, ...]) -> Message | None:
-    if reply is None or not reply.message or not messages:
+def _reply_message(reply: Reply | None, tip: str | None) -> Message | None:
+    if reply is None or not reply.message or tip is None:
         return None
     content = canonical(reply.message)
-    parent = messages[-1].hash
-    return Message(hash=message_hash(parent, content), parent=parent, role="assistant", content=content)
+    return Message(hash=message_hash(tip, content), parent=tip, role="assistant", content=content)
 
 
 def _words(reply: Reply | None) -> str:

@@ -94,7 +94,7 @@ class Recorder:
             records = await asyncio.to_thread(self._write_up, batch)
             await self._store(records)
         except Exception:  # a fault in one batch must not end the recording of all later ones
-            self.counters.dropped += len(batch)
+            self._lose(len(batch))
             self.problem = "exchanges were dropped; the log says why"
             self._log.exception("exchanges dropped", count=len(batch))
         finally:
@@ -108,7 +108,7 @@ class Recorder:
             try:
                 records.append(self._ledger.write_up(exchange))
             except Exception:  # one exchange that cannot be written up must not cost the others
-                self.counters.dropped += 1
+                self._lose(1)
                 self._log.exception("exchange not written up", request=exchange.id)
         return records
 
@@ -134,9 +134,13 @@ class Recorder:
                 self._spill.append(record)
                 self.counters.spilled += 1
             except OSError as error:
-                self.counters.dropped += 1
+                self._lose(1)
                 self.problem = f"{why}; and the spill file: {error}"
                 self._log.error("exchange dropped", request=record.id, reason=self.problem)
+
+    def _lose(self, exchanges: int) -> None:
+        self.counters.dropped += exchanges
+        self._ledger.give_again()
 
     async def _replay(self) -> None:
         """Give the store what was spilled, this time or before a restart."""

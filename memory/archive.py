@@ -6,11 +6,12 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Self
 
 from memory import audit
+from memory.canon import digest
 from memory.db import Database
 from memory.forgetting import forget
 from memory.migrations import migrate
@@ -20,6 +21,9 @@ from memory.types import ExchangeRecord, Report
 from memory.verifying import verify
 
 FILE = "archive.sqlite"
+
+HEADS = 1000
+"""Heads of requests that are recognised."""
 
 PATIENCE = 5.0
 """Seconds that a batch waits for another process that writes."""
@@ -35,6 +39,7 @@ class Archive(Reader):
         super().__init__(database)
         self._writer = writer
         self._executor = executor
+        self._heads: dict[str, str] = {}
 
     @classmethod
     async def open(cls, folder: Path, executor: Executor | None = None) -> Self:
@@ -52,14 +57,26 @@ class Archive(Reader):
         """Store all of them or, on `StoreError`, none. An exchange that is stored already is left as it is."""
         fresh = list({record.id: record for record in reversed(records)}.values())[::-1]
         known = await self.known([message.hash for record in fresh for message in record.messages])
-        stripped = [strip(record, known) for record in fresh]
+        names = [digest(record.head) if record.head else "" for record in fresh]
+        heads = await self._stored_heads(names)
+        stripped = [strip(record, known, name in heads) for record, name in zip(fresh, names, strict=True)]
         prepared = await asyncio.get_running_loop().run_in_executor(self._executor, prepare, stripped)
+        prepared = [replace(item, head=heads.get(name, item.head)) for item, name in zip(prepared, names, strict=True)]
         async with self._writer.transaction(PATIENCE):
             ids = json.dumps([record.id for record in fresh])
             stored = await self._writer.rows(
                 "SELECT id FROM exchanges WHERE id IN (SELECT value FROM json_each(?))", (ids,)
             )
             await self._write([item for item in prepared if (item.record.id,) not in stored])
+        if len(self._heads) > HEADS:
+            self._heads.clear()
+        self._heads |= {name: item.head for name, item in zip(names, prepared, strict=True) if item.head}
+
+    async def _stored_heads(self, names: Sequence[str]) -> dict[str, str]:
+        """Heads that need not be redacted and packed again: an agent sends the same tools with every request."""
+        candidates = {name: self._heads[name] for name in names if name in self._heads}
+        stored = await self.stored(tuple(candidates.values())) if candidates else frozenset()
+        return {name: head for name, head in candidates.items() if head in stored}
 
     async def _write(self, batch: Sequence[Prepared]) -> None:
         contents = [content for item in batch for content in item.contents]
@@ -94,8 +111,8 @@ class Archive(Reader):
     async def export_rewrites(self) -> AsyncIterator[dict[str, Any]]:
         """All rewrites with their texts, in the order of the chain, as plain data."""
         async for page in self.pages():
-            for seq, facts, digest in page:
-                yield asdict(row_of(seq, facts, digest, await self.texts(seq)))
+            for seq, facts, name in page:
+                yield asdict(row_of(seq, facts, name, await self.texts(seq)))
 
     async def forget(self, session: str) -> int:
         """Empty what was said in a session, but for messages that another session shares; how many rows were emptied.

@@ -36,6 +36,11 @@ class Reader:
         sql = "SELECT hash FROM messages WHERE content IS NOT NULL AND hash IN (SELECT value FROM json_each(?))"
         return frozenset(hash_ for (hash_,) in await self._rows(sql, json.dumps(hashes)))
 
+    async def stored(self, digests: Sequence[str]) -> frozenset[str]:
+        """Those contents that are there."""
+        sql = "SELECT digest FROM contents WHERE digest IN (SELECT value FROM json_each(?))"
+        return frozenset(digest for (digest,) in await self._rows(sql, json.dumps(digests)))
+
     async def content(self, digest: str) -> bytes | None:
         """A content by its digest, blobs put back; `None` if it was forgotten."""
         rows = await self._rows("SELECT data FROM contents WHERE digest = ?", digest)

@@ -58,9 +58,10 @@ class Prepared:
     """(facts, texts)"""
 
 
-def strip(record: ExchangeRecord, known: frozenset[str]) -> ExchangeRecord:
+def strip(record: ExchangeRecord, known: frozenset[str], head_known: bool = False) -> ExchangeRecord:
     """The record without the contents that are stored already."""
-    return replace(record, messages=tuple(_strip(message, known) for message in record.messages))
+    messages = tuple(_strip(message, known) for message in record.messages)
+    return replace(record, messages=messages, head=b"" if head_known else record.head)
 
 
 def _strip(message: Message, known: frozenset[str]) -> Message:

@@ -78,7 +78,7 @@ class ExchangeRecord:
     tip: str | None
     """Hash of the last message of the request."""
     messages: tuple[Message, ...]
-    """Those of the request, in order; the ones already stored cost one look-up."""
+    """Those of the request that were not handed over before in this session, in order."""
     head: bytes
     """The request body without its messages, as JSON; b"" where there was none."""
     reply: Message | None

@@ -164,3 +164,16 @@ def test_an_empty_conversation_still_has_its_frame() -> None:
     accounts: Any = Books().ledger.write_up(Books().close([])).accounts
     words = sum(TOKENS.count(m["content"]) for m in SAMPLE.request()["messages"])
     assert accounts["raw_tokens"] > words + 2 * MESSAGE_OVERHEAD
+
+
+def test_a_session_hands_its_messages_over_once() -> None:
+    """The next exchange brings what is new, and names the same history; after a loss all is brought again."""
+    books = Books()
+    first, second = books.ledger.write_up(books.close(NOISY)), books.ledger.write_up(books.close(NOISY))
+    books.ledger.give_again()
+    third = books.ledger.write_up(books.close(NOISY))
+
+    assert first.messages
+    assert second.messages == ()
+    assert second.tip == first.tip == first.messages[-1].hash
+    assert third.messages == first.messages

@@ -307,3 +307,18 @@ async def test_a_long_session_grows_by_what_is_new(archive: Archive, chain: Chai
     assert await archive._database.rows("SELECT count(*) FROM messages") == [(200,)]
     assert await archive.chain(chain(*texts)[-1].hash) == chain(*texts)
     assert time.perf_counter() - began < 2
+
+
+async def test_a_head_that_was_stored_is_not_written_again(archive: Archive, record: Record) -> None:
+    """An agent sends the same tools with every request; each exchange has them all the same, after a `forget` too."""
+    first, second, third = (record(name, session=name, head=b'{"tools":["x"]}') for name in ("one", "two", "three"))
+    await archive.append([first])
+    await archive.append([second])
+    await archive.forget("one")
+    await archive.forget("two")
+    await archive.append([third])
+
+    row = await archive.exchange("three")
+    assert row is not None
+    assert row.head is not None
+    assert await archive.content(row.head) == b'{"tools":["x"]}'
