@@ -1,7 +1,8 @@
-"""Lines of a text, and the index by which later texts find them."""
+"""Lines of a text, the numbers before them, and the index by which later texts find them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from rules_engine.marks import parse
@@ -13,6 +14,9 @@ WORTH = 6
 COMMON = 12
 """Places at which a line is looked for in one text, at most."""
 
+_BEFORE = frozenset(" 0123456789")
+_NUMBER = re.compile(r" *([0-9]{1,9})(?:→|\t|: ?|\| ?)")
+
 
 def index(key: str, text: str, name: str = "", first: int = 1, count: int | None = None) -> Earlier:
     """The index of a forwarded text; make it once for each text and keep it.
@@ -21,12 +25,13 @@ def index(key: str, text: str, name: str = "", first: int = 1, count: int | None
     text as in the forwarded one, pointers followed.
     """
     lines = tuple(text.split("\n"))
+    cores = bare(lines)
     marks = {at: mark for at, line in enumerate(lines) if line[:1] == "[" and (mark := parse(line))}
     places: dict[str, tuple[int, ...]] = {}
-    for at, line in enumerate(lines):
-        if len(line) >= WORTH and at not in marks:
-            before = places.get(line)
-            places[line] = (at,) if before is None else (*before, at) if len(before) < COMMON else before
+    for at, core in enumerate(cores):
+        if len(core) >= WORTH and at not in marks:
+            before = places.get(core)
+            places[core] = (at,) if before is None else (*before, at) if len(before) < COMMON else before
     hidden = {at: mark.lines for at, mark in marks.items()}
     countable = all(mark.kind == "shown" for mark in marks.values()) and (
         count is None or len(lines) + sum(hidden.values()) - len(hidden) == count
@@ -35,11 +40,18 @@ def index(key: str, text: str, name: str = "", first: int = 1, count: int | None
         key=key,
         digest=text_digest(text),
         lines=lines,
+        cores=cores,
         places=places,
         name=name if countable else "",
         first=first,
         hidden=hidden,
     )
+
+
+def bare(lines: Sequence[str]) -> tuple[str, ...]:
+    """The lines without the numbers that a listing puts before them."""
+    match = _NUMBER.match
+    return tuple([line[found.end() :] if line[:1] in _BEFORE and (found := match(line)) else line for line in lines])
 
 
 def is_telling(line: str) -> bool:

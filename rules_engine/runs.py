@@ -7,23 +7,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rules_engine.lines import is_telling
+from rules_engine.numbering import shift_between
 from rules_engine.types import Earlier
 
+FARTHEST = 30
+"""An edit moves what follows by some lines; equal lines that are farther away are another place, whose numbers matter.
+
+Only in windows that an editor shows unasked after each edit, as it does in the terminals of agents without calls: who
+calls for a listing again wants its new numbers.
+"""
 _STEP = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Lines ``start:end`` of a text that stand in `source` from line `at` on."""
+    """Lines ``start:end`` of a text that stand in `source` from line `at` on, with line numbers smaller by `shift`."""
 
     start: int
     end: int
     source: Earlier
     at: int
+    shift: int = 0
 
     def cut(self, start: int, end: int) -> Run:
         """The part of the run from line `start` to line `end` of the text."""
-        return Run(start, end, self.source, self.at + start - self.start)
+        return Run(start, end, self.source, self.at + start - self.start, self.shift)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,7 @@ class Text:
     """The lines in which runs are looked for."""
 
     lines: tuple[str, ...]
+    cores: tuple[str, ...]
     barred: tuple[int, ...]
     """Positions of lines that no run may hold, ascending."""
 
@@ -44,15 +53,15 @@ class Text:
 def find_runs(text: Text, earlier: Sequence[Earlier], least: int) -> list[Run]:
     """Runs of at least so many lines, in order, none over another; the longest first, where several begin."""
     out: list[Run] = []
-    sizes = list(map(len, text.lines))
+    sizes = list(map(len, text.cores))
     # Any run of `least` lines holds one whole window, so one line of each window is enough to find it.
     windows = _windows(len(sizes), max(least // 2, 1))
-    likely = {text.lines[max(places, key=sizes.__getitem__)] for places in windows}
+    likely = {text.cores[max(places, key=sizes.__getitem__)] for places in windows}
     earlier = [source for source in earlier if not source.places.keys().isdisjoint(likely)]
     done = 0
     for places in windows if earlier else ():
         seed = max(range(max(places.start, done), places.stop), key=sizes.__getitem__, default=-1)
-        if seed < 0 or not is_telling(text.lines[seed]):
+        if seed < 0 or not is_telling(text.cores[seed]):
             continue
         run = _longest(text, seed, done, earlier)
         if run and run.end - run.start >= least:
@@ -67,22 +76,31 @@ def _windows(size: int, stride: int) -> list[range]:
 
 def _longest(text: Text, seed: int, done: int, earlier: Sequence[Earlier]) -> Run | None:
     """The longest run through line `seed`; among equals the latest text, whose lines are nearest."""
-    line = text.lines[seed]
-    sources = [source for source in earlier if line in source.places]
+    core = text.cores[seed]
+    sources = [source for source in earlier if core in source.places]
+    if not sources:
+        return None
     low, high = text.room(seed, done)
     if seed >= high:
         return None
     found = []
     for source in reversed(sources):
-        for at in source.places[line]:
-            back, ahead = _reach(text.lines, seed, low, high, source, at)
-            found.append(Run(seed - back, seed + ahead, source, at - back))
-    return max(found, key=lambda run: run.end - run.start, default=None)
+        for at in source.places[core]:
+            back, ahead = _reach(text.cores, seed, low, high, source, at)
+            found.append((back + ahead, Run(seed - back, seed + ahead, source, at - back)))
+    best: Run | None = None
+    for length, run in sorted(found, key=lambda item: -item[0]):
+        if best and best.end - best.start >= length:
+            break
+        shifted = _shifted(text, seed, run)
+        if best is None or shifted.end - shifted.start > best.end - best.start:
+            best = shifted
+    return best
 
 
-def _reach(lines: tuple[str, ...], seed: int, low: int, high: int, source: Earlier, at: int) -> tuple[int, int]:
-    """How many lines from `seed` on, back and ahead, are equal here and there."""
-    there = source.lines
+def _reach(cores: tuple[str, ...], seed: int, low: int, high: int, source: Earlier, at: int) -> tuple[int, int]:
+    """How many lines from `seed` on, back and ahead, have equal cores here and there."""
+    there = source.cores
     top, room = min(high - seed, len(there) - at), min(seed - low, at)
     if source.hidden:
         top = min([top, *(k - at for k in source.hidden if k > at)])
@@ -90,11 +108,32 @@ def _reach(lines: tuple[str, ...], seed: int, low: int, high: int, source: Earli
     ahead = back = 0
     while (
         ahead < top
-        and lines[seed + ahead : seed + min(ahead + _STEP, top)] == there[at + ahead : at + min(ahead + _STEP, top)]
+        and cores[seed + ahead : seed + min(ahead + _STEP, top)] == there[at + ahead : at + min(ahead + _STEP, top)]
     ):
         ahead = min(ahead + _STEP, top)
-    while ahead < top and lines[seed + ahead] == there[at + ahead]:
+    while ahead < top and cores[seed + ahead] == there[at + ahead]:
         ahead += 1
-    while back < room and lines[seed - back - 1] == there[at - back - 1]:
+    while back < room and cores[seed - back - 1] == there[at - back - 1]:
         back += 1
     return back, ahead
+
+
+def _shifted(text: Text, seed: int, run: Run) -> Run:
+    """The part of `run` around `seed` in which the line numbers are shifted as they are there."""
+    there = run.source.lines
+    if text.lines[run.start : run.end] == there[run.at : run.at + run.end - run.start]:
+        return run
+    apart = run.at - run.start
+
+    def shift(at: int) -> int | None:
+        return shift_between(text.lines[at], there[at + apart], text.cores[at])
+
+    kept = shift(seed)
+    if kept is None or abs(kept) > (0 if run.source.name else FARTHEST):
+        return run.cut(seed, seed)
+    start, end = seed, seed + 1
+    while start > run.start and shift(start - 1) == kept:
+        start -= 1
+    while end < run.end and shift(end) == kept:
+        end += 1
+    return Run(start, end, run.source, start + apart, kept)

@@ -167,9 +167,9 @@ class Settings:
     """Observations under this are left alone."""
     minimum_conversation_chars: int = 2000
     """So is everything in a request whose messages hold less text than this."""
-    pointer_lines: int = 6
+    pointer_lines: int = 5
     """The shortest run that becomes a pointer."""
-    seam_lines: int = 3
+    seam_lines: int = 1
     """Lines kept at each end of such a run."""
     work_limit: int = 400_000_000
     """Characters × patterns that one observation may cost; above it the text stays raw."""
@@ -208,8 +208,10 @@ class Earlier:
     key: str
     digest: str
     lines: tuple[str, ...]
+    cores: tuple[str, ...]
+    """The lines without the numbers that a listing puts before them."""
     places: Mapping[str, tuple[int, ...]]
-    """Line → its positions, for lines worth finding."""
+    """Core → its positions, for lines worth finding."""
     name: str = ""
     """The id of the call that it answers, where the whole message is this text and what stands before it."""
     first: int = 1

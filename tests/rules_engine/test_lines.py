@@ -23,6 +23,23 @@ def test_a_line_that_says_something() -> None:
     assert lines.is_telling("return x")
 
 
+@pytest.mark.parametrize(
+    ("line", "core"),
+    [
+        pytest.param("return x", "return x", id="no number"),
+        pytest.param("12 return x", "12 return x", id="a number that is text"),
+        pytest.param("12:34:56 started", "34:56 started", id="a time, taken for a number; both sides agree on that"),
+        pytest.param("12\treturn x", "return x", id="a tab"),
+        pytest.param("   12→return x", "return x", id="an arrow, padded"),
+        pytest.param("12: return x", "return x", id="a colon and a blank"),
+        pytest.param("12|", "", id="an empty line with its number"),
+    ],
+)
+def test_numbers_are_left_away(line: str, core: str) -> None:
+    """The line number before a line, its separator included."""
+    assert lines.bare([line]) == (core,)
+
+
 def test_an_index_knows_where_lines_stand() -> None:
     """All places of a line; marks stand nowhere."""
     mark = marks.omitted(3, "abcdef")

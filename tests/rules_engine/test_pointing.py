@@ -12,12 +12,13 @@ from rules_engine.types import Omission, Settings, Source
 
 SHOWN = [f"value_{n} = compute({n * n})" for n in range(40)]
 BEFORE = index("before", "\n".join(SHOWN))
+SETTINGS = Settings(pointer_lines=6, seam_lines=3)
 OPEN = pointing.Guard(stays=None, bound=(), ids=frozenset())
 
 
 def point(draft: Draft, guard: pointing.Guard = OPEN) -> Draft:
     """What pointing makes of a draft, after `BEFORE`."""
-    return pointing.point(draft, "key", [BEFORE], Settings(), guard)
+    return pointing.point(draft, "key", [BEFORE], SETTINGS, guard)
 
 
 def draft_of(lines: Sequence[str]) -> Draft:
@@ -36,7 +37,7 @@ def test_a_pointer_that_would_cost_as_much_is_not_set() -> None:
     """Twelve lines less two seams are too few characters here."""
     draft = draft_of(["new", *(line[:8] for line in SHOWN[:12]), "new"])
 
-    assert pointing.point(draft, "key", [index("b", "\n".join(line[:8] for line in SHOWN))], Settings(), OPEN) is draft
+    assert pointing.point(draft, "key", [index("b", "\n".join(line[:8] for line in SHOWN))], SETTINGS, OPEN) is draft
 
 
 def test_a_pointer_quotes_its_ends_and_names_its_source() -> None:
@@ -56,9 +57,18 @@ def test_a_pointer_quotes_its_ends_and_names_its_source() -> None:
 def test_a_pointer_says_where_a_call_showed_the_lines() -> None:
     """Lines are counted in the whole message, whatever its wrapper puts before the output."""
     source = index("before", "\n".join(["head", *SHOWN]), name="call_7", first=5)
-    draft = pointing.point(draft_of(SHOWN), "key", [source], Settings(), OPEN)
+    draft = pointing.point(draft_of(SHOWN), "key", [source], SETTINGS, OPEN)
 
     assert draft.text.startswith('[40 lines identical to lines 6-45 of call_7, "value_0 = compute(0)" to "')
+
+
+def test_a_shift_of_line_numbers_is_said() -> None:
+    """So that the numbers of the hidden lines are known."""
+    source = index("before", "\n".join(f"{n}\t{line}" for n, line in enumerate(SHOWN, 1)))
+    raw = draft_of([f"{n}\t{line}" for n, line in enumerate(SHOWN, 13)])
+    draft = pointing.point(raw, "key", [source], SETTINGS, OPEN)
+
+    assert draft.text.startswith('[40 lines as shown above with numbers 12 higher, "13\tvalue_0 = compute(0)" to "52\t')
 
 
 def test_what_stays_is_asked_for_only_where_a_pointer_would_hide_it() -> None:
@@ -84,7 +94,7 @@ def test_a_mark_of_a_rule_is_not_hidden() -> None:
     marked = [*SHOWN[:20], "[5 lines omitted: echo recall:abcdef]", *SHOWN[20:]]
     source = index("before", "\n".join(marked))
     draft = Draft(text="\n".join(marked), script=((0, 2000),), omissions=(omission,))
-    result = pointing.point(draft, "key", [source], Settings(), OPEN)
+    result = pointing.point(draft, "key", [source], SETTINGS, OPEN)
 
     assert "[5 lines omitted: echo recall:abcdef]" in result.text.split("\n")
     assert result.omissions[0] == omission

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from rules_engine.kinds import gutter
 
 Shorten = Callable[..., str]
-ARROW = re.compile(r"^( {3,}\d+)→")
 
 
 def listing(numbers: range, width: int = 6, mark: str = "\t", line: str = "  x = 1") -> str:
@@ -66,8 +64,8 @@ def test_leaves_alone(shorten: Shorten, text: str) -> None:
     ],
 )
 def test_takes_the_padding_and_nothing_else(shorten: Shorten, text: str) -> None:
-    """Numbers and lines stay as they are, and so do marks but for an arrow with room before it."""
-    unpadded = [ARROW.sub(r"\1\t", line).lstrip(" ") if line.strip() else line for line in text.split("\n")]
+    """Numbers, marks and lines stay as they are."""
+    unpadded = [line.lstrip(" ") if line.strip() else line for line in text.split("\n")]
 
     assert shorten(gutter, text) == "\n".join(unpadded)
 

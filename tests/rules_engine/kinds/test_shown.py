@@ -45,6 +45,9 @@ def spans(lines: Sequence[str], *sources: Earlier, settings: Settings = SETTINGS
         ),
         pytest.param(many(9), many(9)[::-1], id="another order"),
         pytest.param(many(9, numbered=True), many(9), id="numbers that did not stand there"),
+        pytest.param(
+            [f"{n + 31}\tline {n}" for n in range(9)], [f"{n}\tline {n}" for n in range(9)], id="another place"
+        ),
     ],
 )
 def test_is_not_shown(lines: list[str], before: list[str]) -> None:
@@ -68,12 +71,16 @@ def test_is_shown(lines: list[str], before: list[str], hidden: list[tuple[int, i
     assert spans(lines, earlier(before)) == hidden
 
 
-def test_lines_with_other_numbers_are_other_lines() -> None:
-    """Agents go by line numbers, so after an edit further up what was moved is listed anew."""
+def test_lines_that_moved_are_shown_anew_where_they_were_called_for() -> None:
+    """Agents go by line numbers; only a window that an editor shows unasked may say how far they moved."""
     before = many(20, numbered=True)
     lines = [line if n < 10 else line.replace(f"{n}\t", f"{n + 5}\t", 1) for n, line in enumerate(before)]
+    called = index("source", "\n".join(before), name="call_1")
+    unasked = shown.find(lines, [earlier(before)], SETTINGS)
 
-    assert spans(lines, earlier(before)) == [(0, 9)]
+    assert spans(lines, called) == [(0, 9)]
+    assert [(run.start, run.end, run.shift) for run in unasked] == [(0, 9, 0), (11, 20, 5)]
+    assert all(shown.verify(run, lines) for run in unasked)
 
 
 def test_the_longest_run_wins_and_among_equals_the_latest() -> None:
