@@ -36,6 +36,8 @@ class Frame:
     exit_code: int | None = None
     command: str | None = None
     """Where the wrapper repeats it."""
+    unasked: bool = False
+    """It shows text again that nobody asked for: an editor's window after each edit, a whole screen."""
 
 
 class Framing(Protocol):

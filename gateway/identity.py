@@ -33,7 +33,9 @@ class Item:
     source: str = ""
     """Id of the call that it answers, where it is the only output in its message: pointers name it."""
     first: int = 1
-    """Number of its first line among the lines of the message."""
+    """Number of its first line among the lines of the message, or of the output where that is a JSON string."""
+    unasked: bool = False
+    """It shows text again that nobody asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,14 +165,15 @@ def _items(
             text=body.text,
             escaped=body.json is not None,
         )
-        alone = body.json is None and len(frame.bodies) == 1 and _NAME.fullmatch(text.call or "")
+        alone = len(frame.bodies) == 1 and _NAME.fullmatch(text.call or "")
         out.append(
             Item(
                 observation=observation,
                 name=name,
                 digest=text_digest(body.text),
                 source=text.call or "" if alone else "",
-                first=text.value.count("\n", 0, body.start) + 1,
+                first=1 if body.json else text.value.count("\n", 0, body.start) + 1,
+                unasked=frame.unasked,
             )
         )
     return out

@@ -144,13 +144,16 @@ class Pass:
         context = Context(
             shell=sight.shell,
             chars=sight.chars,
-            earlier=self._sources() if sight.whole else (),
+            earlier=self._sources(item) if sight.whole else (),
             recall_ids=frozenset(o.id for form in self._known_forms() for o in form.omissions),
         )
         return decide(observation, sight.ruleset, context)
 
-    def _sources(self) -> list[Earlier]:
-        return [self.forms.index(shown) for shown in self.shown.values() if _is_source(shown)]
+    def _sources(self, item: Item) -> list[Earlier]:
+        """Texts that a pointer may lead to. What was asked for is only left out where the pointer can name its place:
+        in the closed loop an agent that could not find it asked again, and that cost more than was saved."""
+        indexes = (self.forms.index(shown) for shown in self.shown.values() if _is_source(shown))
+        return [index for index in indexes if index.name or item.unasked]
 
     def _known_forms(self) -> list[Form]:
         return [form for pinned in self.pinned.values() if isinstance(pinned, Rewritten) for form in pinned.forms]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from gateway.frames import Frame, Role, cut
 
@@ -20,4 +21,4 @@ def split(text: str) -> Frame | None:
     if not text.endswith(")\nbash-$"):
         return None
     state = _STATE.search(text, max(0, len(text) - _WINDOW))
-    return state and cut(text, (0, state.start()))
+    return state and replace(cut(text, (0, state.start())), unasked=True)

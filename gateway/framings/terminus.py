@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from gateway.frames import Frame, Role, cut
 
@@ -22,4 +23,4 @@ def split(text: str) -> Frame | None:
     if head is None:
         return None
     end = text.rfind(_CONFIRM) if _ASKED in head[0] else -1
-    return cut(text, (head.end(), end if end >= head.end() else len(text)))
+    return replace(cut(text, (head.end(), end if end >= head.end() else len(text))), unasked=True)

@@ -18,10 +18,11 @@ from tests.samples import LISTING, PROGRESS
 SIGHT = FirstSight(ruleset=RuleSet(), shell=True, whole=True, chars=9000, allowed=lambda tool: True)
 
 
-def seen(key: str, text: str, command: str = "run") -> Seen:
-    """One observation of a request."""
+def seen(key: str, text: str, command: str = "run", source: str | None = None, unasked: bool = False) -> Seen:
+    """One observation of a request, the result of a call."""
     observation = Observation(key=key, tool="bash", command=command, exit_code=None, text=text)
-    item = Item(observation=observation, name=key, digest=text_digest(text))
+    source = f"call_{key}" if source is None else source
+    item = Item(observation=observation, name=key, digest=text_digest(text), source=source, unasked=unasked)
     where = Text(start=0, end=0, value=text, role="tool")
     return Seen(at=0, text=where, frame=Frame(bodies=(Body(start=0, end=len(text), text=text),)), items=(item,))
 
@@ -136,6 +137,14 @@ def test_a_new_text_points_to_what_is_forwarded_before_it() -> None:
     ]
 
     assert sources == [{"a"}, {"a"}]
+
+
+@pytest.mark.parametrize(("unasked", "sources"), [(False, 0), (True, 1)], ids=["asked for", "unasked"])
+def test_without_a_name_only_what_nobody_asked_for_is_pointed_to(unasked: bool, sources: int) -> None:
+    """Who asked for lines and cannot tell where they stand would ask again."""
+    done = run(seen("a", LISTING, source=""), seen("b", LISTING, source="", unasked=unasked), new="b")
+
+    assert sum(len(d.forms[0].sources) for d in done.wanted if isinstance(d, Rewritten)) == sources
 
 
 @pytest.mark.parametrize(

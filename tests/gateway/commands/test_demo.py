@@ -22,7 +22,7 @@ def test_shows_accounts_and_a_diff(demo: tuple[Path, str]) -> None:
     assert float(money[1]) >= 10
     assert "\n--- before\n+++ after\n" in out
     assert re.search(r"\n  … \d+ more lines of the diff …\n", out)
-    assert re.search(r'\n\+\[\d+ lines as shown above, ".*": echo recall:[0-9a-f]+\]\n', out)
+    assert re.search(r'\n\+\[\d+ lines that begin with ".*", most given without it:\]\n', out)
     assert "\x1b" not in out
     assert "broken prefix" not in out
 
