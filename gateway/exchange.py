@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from time import thread_time
 
 import structlog
 from starlette.types import Message as ASGIMessage
@@ -60,8 +59,6 @@ class Exchange:
     outcome: Outcome = "abandoned"
     """Until it is known better."""
     error: str | None = None
-    cpu_before_call: float = 0.0
-    """Seconds of this thread between the whole body and the upstream call."""
     late_commit: bool = False
 
     def hear(self, chunk: bytes, now: float) -> None:
@@ -128,12 +125,10 @@ class Walk:
             self._offer(exchange)
 
     async def _serve(self, exchange: Exchange, got: Inbound, client: Client, upload: Upload | None) -> None:
-        cpu = thread_time()
         if exchange.shape is None:
             request, route = self._pass_on(exchange, got, upload)
         else:
             request, route = await self._prepare(exchange, exchange.shape, got)
-        exchange.cpu_before_call = thread_time() - cpu
         answer = await route.provider.send(request)
         try:
             await self._commit(exchange)
