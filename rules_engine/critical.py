@@ -37,6 +37,11 @@ def verdicts(lines: Sequence[str]) -> frozenset[int]:
     return frozenset(found if last is None else found | {last})
 
 
+def stated(lines: Sequence[str]) -> frozenset[int]:
+    """Positions of lines that state a failure or a result, with what belongs to them."""
+    return criticals(lines) | verdicts(lines)
+
+
 def is_failing(observation: Observation, lines: Sequence[str]) -> bool:
     """Whether the command failed: by its exit code where that can be trusted, else by what its lines state."""
     if observation.exit_code:

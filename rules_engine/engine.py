@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from rules_engine import guards, invariants, lossy, pointing
-from rules_engine.critical import criticals, is_failing, verdicts
+from rules_engine.critical import is_failing, stated
 from rules_engine.draft import Draft
 from rules_engine.kinds import BOUND, LOSSLESS
 from rules_engine.natures import nature
@@ -109,11 +109,6 @@ def _point(draft: Draft, observation: Observation, sort: Nature, settings: Setti
         stays=stated if sort == "terminal" else None, bound=_bound(draft), ids=frozenset(context.recall_ids)
     )
     return pointing.point(draft, observation.key, context.earlier, settings, guard)
-
-
-def stated(lines: Sequence[str]) -> frozenset[int]:
-    """Positions of lines that state a failure or a result, with what belongs to them."""
-    return criticals(lines) | verdicts(lines)
 
 
 def _bound(draft: Draft) -> tuple[tuple[int, int], ...]:

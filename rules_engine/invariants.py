@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rules_engine import guards, marks
-from rules_engine.critical import criticals, verdicts
+from rules_engine.critical import stated
 from rules_engine.draft import Draft
 from rules_engine.kinds import LOSSLESS
 from rules_engine.types import Nature, Observation
@@ -59,8 +59,8 @@ def _misplaced(lines: Sequence[str], result: Sequence[str], draft: Draft) -> str
 
 def _unstated(lines: Sequence[str], result: Sequence[str]) -> int:
     """How many lines that state a failure or a result the result lacks."""
-    stated = Counter(lines[at] for at in criticals(lines) | verdicts(lines))
-    return sum((stated - Counter(result)).values())
+    said = Counter(lines[at] for at in stated(lines))
+    return sum((said - Counter(result)).values())
 
 
 def _unsettled(observation: Observation, draft: Draft) -> str | None:

@@ -65,3 +65,9 @@ def starts(lines: Sequence[str]) -> list[int]:
     for line in lines:
         out.append(out[-1] + len(line) + 1)
     return out
+
+
+def headed(lines: Sequence[str], heading: re.Pattern[str], ending: str) -> list[tuple[int, int]]:
+    """Each heading with the lines under it; its first group says how many, and it ends with `ending`."""
+    found = [(at, heading.fullmatch(line)) for at, line in enumerate(lines) if line.endswith(ending)]
+    return [(at, at + 1 + int(head[1])) for at, head in found if head]

@@ -10,7 +10,7 @@ from operator import add, eq
 from rules_engine.critical import criticals, verdicts
 from rules_engine.guards import gains
 from rules_engine.kinds import Encoded
-from rules_engine.lines import starts
+from rules_engine.lines import headed, starts
 from rules_engine.natures import nature
 from rules_engine.script import Edit
 from rules_engine.types import Observation, Piece
@@ -160,8 +160,7 @@ def _is_aligned(sizes: Sequence[int], gap: Sequence[str]) -> bool:
 
 def bound(lines: Sequence[str]) -> list[tuple[int, int]]:
     """Each form with its values."""
-    heads = [(at, _HEAD.fullmatch(line)) for at, line in enumerate(lines) if line.endswith(_CLOSE)]
-    return [(at, at + 1 + int(head[1])) for at, head in heads if head]
+    return headed(lines, _HEAD, _CLOSE)
 
 
 def verify(text: str, result: str, note: str) -> bool:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from rules_engine.critical import criticals, verdicts
+from rules_engine.critical import stated
 from rules_engine.guards import gains
 from rules_engine.kinds import Encoded
-from rules_engine.lines import starts
+from rules_engine.lines import headed, starts
 from rules_engine.natures import nature
 from rules_engine.scan import compile_lines, find_lines
 from rules_engine.scan import encode as encode_lines
@@ -36,7 +36,7 @@ def encode(text: str, observation: Observation) -> Encoded | None:
     if not runs:
         return None
     offsets = starts(lines)
-    stays = criticals(lines) | verdicts(lines)
+    stays = stated(lines)
     begin, end = runs[0][0], runs[-1][1]
     stays |= {begin + at for at in find_lines(_TROUBLE, encode_lines(lines[begin:end]))}
     # One that begins so twice would without its first beginning be taken for a whole one.
@@ -87,8 +87,7 @@ def _edit(offsets: Sequence[int], run: tuple[int, int, int], stays: frozenset[in
 
 def bound(lines: Sequence[str]) -> list[tuple[int, int]]:
     """Each beginning with its lines."""
-    heads = [(at, _HEAD.fullmatch(line)) for at, line in enumerate(lines) if line.endswith(_CLOSE)]
-    return [(at, at + 1 + int(head[1])) for at, head in heads if head]
+    return headed(lines, _HEAD, _CLOSE)
 
 
 def verify(text: str, result: str, note: str) -> bool:
