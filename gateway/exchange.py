@@ -46,7 +46,6 @@ class Exchange:
     upstream: str = ""
     body: bytes = b""
     conversation: Conversation | None = None
-    chain: tuple[bytes, ...] = ()
     history: History | None = None
     outgoing: Outgoing | None = None
     prefix_whole: bool = True
@@ -156,7 +155,7 @@ class Walk:
         route = self._routes.find(conversation.model)
         chain = chain_of(conversation, exchange.tenant)
         history = self._sessions.resume(conversation, chain, named_session(got.fields, conversation.session))
-        exchange.chain, exchange.history = chain, history
+        exchange.history = history
         exchange.upstream = route.upstream.name
         outgoing = Outgoing(body=plain, kept={"off": 1})
         if may_rewrite(self._config.rewriting, route.upstream, got):

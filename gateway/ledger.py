@@ -40,7 +40,8 @@ class Ledger:
         conversation, history = exchange.conversation, exchange.history
         session = history.session if history else f"r-{exchange.id}"
         tip, messages = self._messages(session, exchange.body, conversation) if conversation else (None, ())
-        accounts = self._settle(exchange, conversation, reply) if conversation else None
+        head = _head(exchange.body, conversation) if conversation else b""
+        accounts = self._settle(exchange, conversation, head, reply) if conversation else None
         return ExchangeRecord(
             id=exchange.id,
             session=session,
@@ -61,7 +62,7 @@ class Ledger:
             error=exchange.error or (reply.error if reply else None),
             tip=tip,
             messages=messages,
-            head=_head(exchange.body, conversation) if conversation else b"",
+            head=head,
             reply=_reply_message(reply, tip),
             reported=reply.usage if reply else None,
             accounts=accounts.as_dict() if accounts else {},
@@ -70,8 +71,8 @@ class Ledger:
             signals=_signals(exchange),
         )
 
-    def _settle(self, exchange: Exchange, conversation: Conversation, reply: Reply | None) -> Accounts:
-        counted = self._count(exchange, conversation)
+    def _settle(self, exchange: Exchange, conversation: Conversation, head: bytes, reply: Reply | None) -> Accounts:
+        counted = self._count(exchange, conversation, head)
         price = self._prices.find(conversation.model)
         history = exchange.history
         cached = None
@@ -87,13 +88,12 @@ class Ledger:
             approximate=self._tokens.approximate,
         )
 
-    def _count(self, exchange: Exchange, conversation: Conversation) -> list[Counted]:
+    def _count(self, exchange: Exchange, conversation: Conversation, head: bytes) -> list[Counted]:
         known = exchange.history.known if exchange.history else 0
         shown: dict[int, list[Shown]] = {}
         for one in exchange.outgoing.shown if exchange.outgoing else ():
             if one.is_rewritten:
                 shown.setdefault(one.at, []).append(one)
-        head = _head(exchange.body, conversation)
         digest = blake2b(head, digest_size=16).digest()
         size = self._of(digest, lambda: head.decode("utf-8", "replace"))
         out = [Counted(raw=digest, forwarded=digest, raw_tokens=size, forwarded_tokens=size)]

@@ -23,6 +23,7 @@ from rules_engine import (
     Signal,
     decide,
     detect,
+    first_standing,
     index,
     render_form,
     requested,
@@ -177,7 +178,7 @@ class Pass:
             if isinstance(pinned, Recalled):
                 answered = self._answered(item, pinned)
                 return Shown(item=item, at=at, text=answered, digest=text_digest(answered), pinned=pinned)
-            form = next((form for form in pinned.forms if self._stands(form)), None)
+            form = first_standing(pinned.forms, self._digest_of)
             text = self.forms.render(observation.key, observation.text, form) if form else None
             if form is not None and text is not None:
                 return Shown(item=item, at=at, text=text, digest=form.digest, pinned=pinned, form=form)
@@ -185,8 +186,9 @@ class Pass:
             self.kept["mismatch"] += 1
         return Shown(item=item, at=at, text=observation.text, digest=item.digest)
 
-    def _stands(self, form: Form) -> bool:
-        return all((shown := self.shown.get(s.key)) is not None and shown.digest == s.digest for s in form.sources)
+    def _digest_of(self, key: str) -> str | None:
+        shown = self.shown.get(key)
+        return shown.digest if shown else None
 
     def _answered(self, item: Item, recalled: Recalled) -> str:
         omitted = {}

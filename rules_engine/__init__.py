@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rules_engine.codec import dump, load
-from rules_engine.engine import decide, render_form, shown
+from rules_engine.engine import decide, first_standing, render_form, shown
 from rules_engine.lines import index
 from rules_engine.marks import find_ids
 from rules_engine.recall import requested, substitute
@@ -49,6 +49,7 @@ __all__ = [
     "detect",
     "dump",
     "find_ids",
+    "first_standing",
     "index",
     "load",
     "render_form",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 from rules_engine import guards, invariants, lossy, pointing
@@ -130,8 +130,13 @@ def shown(text: str, decision: Decision, standing: Mapping[str, str]) -> tuple[s
     """
     if isinstance(decision, Kept) or text_digest(text) != decision.raw_digest:
         return text, None
-    for form in decision.forms:
-        if all(standing.get(source.key) == source.digest for source in form.sources):
-            result = render(text, form.script)
-            return (result, form) if text_digest(result) == form.digest else (text, None)
-    return text, None
+    form = first_standing(decision.forms, standing.get)
+    if form is None:
+        return text, None
+    result = render(text, form.script)
+    return (result, form) if text_digest(result) == form.digest else (text, None)
+
+
+def first_standing(forms: Iterable[Form], digest_of: Callable[[str], str | None]) -> Form | None:
+    """The first form whose sources stand; `digest_of` names what was forwarded of a text before it, by key."""
+    return next((f for f in forms if all(digest_of(source.key) == source.digest for source in f.sources)), None)

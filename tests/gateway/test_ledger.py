@@ -50,7 +50,7 @@ class Books:
         history = self.sessions.resume(conversation, links, None)
         self.sessions.remember(conversation, links, history, {})
         exchange = Exchange(id="r", method="POST", path="/v1/x?q=1", started=10.0, shape=chat_completions, body=body)
-        exchange.conversation, exchange.chain, exchange.history = conversation, links, history
+        exchange.conversation, exchange.history = conversation, history
         exchange.outgoing = Outgoing(body=body, shown=shown, fresh=fresh, kept=Counter({"short": 1}))
         exchange.status, exchange.outcome, exchange.ended = 200, outcome, 12.0
         exchange.answer_headers = ((b"content-type", b"application/json"),)
