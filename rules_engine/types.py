@@ -156,6 +156,8 @@ class Rule:
     provenance: str = "seed"
     on_failing: bool = False
     """Admitted on failing outputs: under ``critical: guarded`` it may run on them."""
+    evidence: Mapping[str, object] = field(default_factory=dict)
+    """What it was learned from: counts of outputs, lines and sessions, and the bound that they give."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,6 +227,39 @@ class Earlier:
 
 
 SignalName = Literal["recall"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One tool result of a turn, and the form that it was shown in."""
+
+    observation: Observation
+    decision: Rewritten | None = None
+    form: Form | None = None
+    """`None`: it was forwarded raw."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What the agent said and did in one answer, and the results of its calls."""
+
+    said: str
+    """Its text, and the arguments of its calls, as the words that they are."""
+    results: tuple[Result, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One observation of a session that has ended, and what of it the agent went on to use."""
+
+    observation: Observation
+    used: frozenset[str]
+    """Strings that later turns took from it and could have from nowhere else in the context; edit anchors as whole lines."""
+    known: frozenset[str]
+    """Words of it that stood in the context before it."""
+    session: str
+    source: str = ""
+    """Where the session comes from, a repository or a file: a literal counts once a source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
