@@ -29,6 +29,11 @@ class Run:
     at: int
     shift: int = 0
 
+    @property
+    def size(self) -> int:
+        """How many lines it has."""
+        return self.end - self.start
+
     def cut(self, start: int, end: int) -> Run:
         """The part of the run from line `start` to line `end` of the text."""
         return Run(start, end, self.source, self.at + start - self.start, self.shift)
@@ -52,48 +57,54 @@ class Text:
 
 def find_runs(text: Text, earlier: Sequence[Earlier], least: int) -> list[Run]:
     """Runs of at least so many lines, in order, none over another; the longest first, where several begin."""
-    out: list[Run] = []
-    sizes = list(map(len, text.cores))
+    holders = _holders(frozenset(text.cores), earlier)
+    if not holders:
+        return []
     # Any run of `least` lines holds one whole window, so one line of each window is enough to find it.
-    windows = _windows(len(sizes), max(least // 2, 1))
-    likely = {text.cores[max(places, key=sizes.__getitem__)] for places in windows}
-    earlier = [source for source in earlier if not source.places.keys().isdisjoint(likely)]
+    stride = max(least // 2, 1)
+    windows = sorted({at // stride for at, core in enumerate(text.cores) if core in holders})
+    sizes = list(map(len, text.cores))
+    out: list[Run] = []
     done = 0
-    for places in windows if earlier else ():
-        seed = max(range(max(places.start, done), places.stop), key=sizes.__getitem__, default=-1)
-        if seed < 0 or not is_telling(text.cores[seed]):
+    for window in windows:
+        places = range(max(window * stride, done), min((window + 1) * stride, len(sizes)))
+        seed = max(places, key=sizes.__getitem__, default=-1)
+        core = text.cores[seed]
+        if seed < 0 or core not in holders or not is_telling(core):
             continue
-        run = _longest(text, seed, done, earlier)
-        if run and run.end - run.start >= least:
+        run = _longest(text, seed, done, holders[core], least)
+        if run and run.size >= least:
             out.append(run)
             done = run.end
     return out
 
 
-def _windows(size: int, stride: int) -> list[range]:
-    return [range(start, min(start + stride, size)) for start in range(0, size, stride)]
+def _holders(cores: frozenset[str], earlier: Sequence[Earlier]) -> dict[str, list[Earlier]]:
+    """For each of `cores` that stands in `earlier` texts, those texts."""
+    out: dict[str, list[Earlier]] = {}
+    for source in earlier:
+        for core in cores.intersection(source.places):
+            out.setdefault(core, []).append(source)
+    return out
 
 
-def _longest(text: Text, seed: int, done: int, earlier: Sequence[Earlier]) -> Run | None:
-    """The longest run through line `seed`; among equals the latest text, whose lines are nearest."""
-    core = text.cores[seed]
-    sources = [source for source in earlier if core in source.places]
-    if not sources:
-        return None
+def _longest(text: Text, seed: int, done: int, sources: Sequence[Earlier], least: int) -> Run | None:
+    """The longest run through line `seed`, if one has `least` lines; among equals the latest text, whose lines are nearest."""
     low, high = text.room(seed, done)
     if seed >= high:
         return None
     found = []
     for source in reversed(sources):
-        for at in source.places[core]:
+        for at in source.places[text.cores[seed]]:
             back, ahead = _reach(text.cores, seed, low, high, source, at)
-            found.append((back + ahead, Run(seed - back, seed + ahead, source, at - back)))
+            if back + ahead >= least:
+                found.append(Run(seed - back, seed + ahead, source, at - back))
     best: Run | None = None
-    for length, run in sorted(found, key=lambda item: -item[0]):
-        if best and best.end - best.start >= length:
+    for run in sorted(found, key=lambda run: -run.size):
+        if best and best.size >= run.size:
             break
         shifted = _shifted(text, seed, run)
-        if best is None or shifted.end - shifted.start > best.end - best.start:
+        if best is None or shifted.size > best.size:
             best = shifted
     return best
 
@@ -105,12 +116,9 @@ def _reach(cores: tuple[str, ...], seed: int, low: int, high: int, source: Earli
     if source.hidden:
         top = min([top, *(k - at for k in source.hidden if k > at)])
         room = min([room, *(at - k - 1 for k in source.hidden if k < at)])
-    ahead = back = 0
-    while (
-        ahead < top
-        and cores[seed + ahead : seed + min(ahead + _STEP, top)] == there[at + ahead : at + min(ahead + _STEP, top)]
-    ):
-        ahead = min(ahead + _STEP, top)
+    ahead, back = 1, 0
+    while ahead + _STEP < top and cores[seed + ahead : seed + ahead + _STEP] == there[at + ahead : at + ahead + _STEP]:
+        ahead += _STEP
     while ahead < top and cores[seed + ahead] == there[at + ahead]:
         ahead += 1
     while back < room and cores[seed - back - 1] == there[at - back - 1]:
@@ -121,7 +129,7 @@ def _reach(cores: tuple[str, ...], seed: int, low: int, high: int, source: Earli
 def _shifted(text: Text, seed: int, run: Run) -> Run:
     """The part of `run` around `seed` in which the line numbers are shifted as they are there."""
     there = run.source.lines
-    if text.lines[run.start : run.end] == there[run.at : run.at + run.end - run.start]:
+    if text.lines[run.start : run.end] == there[run.at : run.at + run.size]:
         return run
     apart = run.at - run.start
 

@@ -4,48 +4,30 @@ from __future__ import annotations
 
 import re
 
-_STEP = re.compile(
-    r"(?P<code>\x1b\[(?P<params>[0-?]*)[ -/]*(?P<final>[@-~])"
-    r"|\x1b\](?P<title>\d+);[^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b(?:[=>]|\([AB]))"
-    r"|(?P<text>[^\x1b\r\x08]+)|[\r\x08\x1b]"
+_MOVES = re.compile(r"[\r\x08]")
+_CODE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\]\d+;[^\x07\x1b\n]*(?:\x07|\x1b\\)|[=>]|\([AB])"
+_STEP = re.compile(rf"{_CODE}|[^\x1b\r\x08]+|[\r\x08\x1b]")
+_ERASES = re.compile(r"\x1b\[0?[ -/]*K")
+"""Codes that clear what stands from here to the end of the line."""
+_UNSEEN = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[mhlnq]|\[0?[ -/]*K|\](?:[012]|133|633);[^\x07\x1b\n]*(?:\x07|\x1b\\)|[=>]|\([AB])"
 )
-_MOVES = re.compile(r"[\x1b\r\x08]")
-_FINALS = frozenset("mhlnq")
-"""Of codes that style, switch modes or ask."""
-_TITLES = frozenset(("0", "1", "2", "133", "633"))
-"""Numbers of codes that set the window's title or mark the prompt."""
+"""Codes that leave nothing to be seen where they stand: they style, switch modes, ask, set a title, mark a prompt."""
 
 
 def show(line: str) -> str:
     """The line as it stands in the end; codes that take more than the line to follow stand for themselves."""
     if not _MOVES.search(line):
-        return line.rstrip(" ")
-    if "\r" not in line and "\b" not in line:
-        return "".join([step[0] for step in _STEP.finditer(line) if not _is_unseen(step)]).rstrip(" ")
+        return _UNSEEN.sub("", line).rstrip(" ")
     cells: list[str] = []
     at = 0
-    for step in _STEP.finditer(line):
-        shown = step[0]
+    for shown in _STEP.findall(line):
         if shown in ("\r", "\b"):
             at = 0 if shown == "\r" else max(at - 1, 0)
-        elif _erases(step):
+        elif _ERASES.fullmatch(shown):
             cells[at:] = []
-        elif not _is_unseen(step):
+        elif not _UNSEEN.fullmatch(shown):
             cells.extend(" " * (at - len(cells)))
             cells[at : at + len(shown)] = shown
             at += len(shown)
     return "".join(cells).rstrip(" ")
-
-
-def _erases(step: re.Match[str]) -> bool:
-    """It clears what stands from here to the end of the line."""
-    return step["final"] == "K" and step["params"] in ("", "0")
-
-
-def _is_unseen(step: re.Match[str]) -> bool:
-    """It is a code that leaves nothing to be seen where it stands."""
-    if not step["code"]:
-        return False
-    if step["final"]:
-        return step["final"] in _FINALS or _erases(step)
-    return step["title"] is None or step["title"] in _TITLES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
 from rules_engine.kinds import Encoded
@@ -35,7 +35,7 @@ def encode(text: str, observation: Observation) -> Encoded | None:
         # In a JSON string a number right after a line break reads as "n12".
         return None
     lines = text.split("\n")
-    paths = _paths(lines)
+    paths = _paths(text, lines)
     whole = _whole(lines, paths)
     groups = list(_groups(lines, paths, whole))
     if not groups or any(map(_NUMBER.match, lines)):
@@ -43,12 +43,13 @@ def encode(text: str, observation: Observation) -> Encoded | None:
     return Encoded(edits=tuple(_edits(lines, paths, groups, whole)))
 
 
-def _paths(lines: Sequence[str]) -> list[str]:
+def _paths(text: str, lines: Sequence[str]) -> list[str]:
     """The path that each line begins with, or "" where it is no hit and not beside one."""
-    paths = [_hit(line) for line in lines]
-    known = set(paths) - {""}
+    hits = [match[1] if (match := _HIT.match(line)) else "" for line in lines]
+    known = {path for path in set(hits) if _is_path(path)}
+    paths = [path if path in known else "" for path in hits]
     longest = max(map(len, known), default=0)
-    for at, line in enumerate(lines):
+    for at, line in enumerate(lines) if known and _CONTEXT.search(text) else ():
         for match in _CONTEXT.finditer(line, 0, longest + 12):
             if line[: match.start()] in known:
                 paths[at] = line[: match.start()]
@@ -56,21 +57,20 @@ def _paths(lines: Sequence[str]) -> list[str]:
     return paths
 
 
-def _hit(line: str) -> str:
-    match = _HIT.match(line)
-    path = match[1] if match else ""
-    return path if _NAMED.search(path) and not _NOT_A_PATH.search(path) else ""
+def _is_path(found: str) -> bool:
+    return bool(_NAMED.search(found)) and not _NOT_A_PATH.search(found)
 
 
 def _whole(lines: Sequence[str], paths: Sequence[str]) -> frozenset[int]:
     """Lines that keep their place beside them: breaks, failures whose place is hard to tell from the text behind it,
     and hits whose text also stands by itself in another part of the output."""
     alone = {_NUMBERED.sub("", line).strip() for line, path in zip(lines, paths, strict=True) if not path}
+    odd = {path for path in set(paths) if not _PLAIN.fullmatch(path)}
     return frozenset(
         at
         for at, (line, path) in enumerate(zip(lines, paths, strict=True))
         if line == _BREAK
-        or (path and (_text(line, path) in alone or (_is_odd(line, path) and _STATES.search(line, len(path)))))
+        or (path and (_text(line, path) in alone or (_is_odd(line, path, odd) and _STATES.search(line, len(path)))))
     )
 
 
@@ -79,8 +79,8 @@ def _text(line: str, path: str) -> str:
     return line[place.end() if place else len(path) :].strip()
 
 
-def _is_odd(line: str, path: str) -> bool:
-    return line[len(path)] == "-" or not _PLAIN.fullmatch(path)
+def _is_odd(line: str, path: str, odd: Collection[str]) -> bool:
+    return line[len(path)] == "-" or path in odd
 
 
 def _groups(lines: Sequence[str], paths: Sequence[str], whole: frozenset[int]) -> Iterator[tuple[int, int]]:

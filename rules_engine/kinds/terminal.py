@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from rules_engine import screen
 from rules_engine.kinds import Encoded
@@ -14,12 +15,13 @@ VERSION = 1
 
 Span = tuple[int, int]
 
-_CONTROL = re.compile(r"[\x1b\x08]|\r(?!\n)")
 # Colours and other styles, modes, questions, titles, prompt marks, character sets: none shows or moves anything.
 _STYLE = re.compile(
     r"\x1b(?:\[[\d;:]*m|\[\?[\d;]*[hl]|\[[56]n|\[\d* q|[=>]|\([AB]|\](?:[012]|133|633);[^\x07\x1b\n]*(?:\x07|\x1b\\))"
 )
 _ERASE = re.compile(r"\x1b\[0?K")
+_MOVE = re.compile(r"\x08|\r(?!\n)|\x1b\[0?K")
+"""What makes a line other than its characters in a row, whatever their style."""
 _STATES = (
     *("error", "fail", "fatal", "warn", "exception", "traceback", "panic", "denied", "refused", "abort", "not found"),
     *("timeout", "time out", "timedout", "timed out", "invalid", "unable", "cannot", "passed", "success"),
@@ -46,18 +48,25 @@ def encode(text: str, observation: Observation) -> Encoded | None:
 
 def _hidden_spans(text: str) -> Iterator[Span]:
     end = 0
-    while match := _CONTROL.search(text, end):
-        start = text.rfind("\n", end, match.start()) + 1 or end
-        end = text.find("\n", match.start())
+    while move := _MOVE.search(text, end):
+        start = text.rfind("\n", end, move.start()) + 1 or end
+        yield from _styles(text, end, start)
+        end = text.find("\n", move.start())
         end = len(text) if end < 0 else end
         for low, high in _hidden(text[start:end].rstrip("\r")):
             yield start + low, start + high
+    yield from _styles(text, end, len(text))
+
+
+def _styles(text: str, start: int, end: int) -> Iterator[Span]:
+    return (match.span() for match in _STYLE.finditer(text, start, end))
 
 
 def _hidden(line: str) -> list[Span]:
+    """What goes of a line in which the cursor moves."""
     if "\b" in line:
         return _taken_back(line)
-    styles = [match.span() for match in _STYLE.finditer(line)]
+    styles = list(_styles(line, 0, len(line)))
     if "\r" not in line and not _ERASE.search(line):
         return styles
     if "\x1b" in _ERASE.sub("", _STYLE.sub("", line)):
@@ -66,45 +75,68 @@ def _hidden(line: str) -> list[Span]:
     return _merge(styles, _covered_frames(line))
 
 
-def _covered_frames(line: str) -> list[Span]:
-    """Frames with the carriage return after them, and erase codes that are left with nothing to erase."""
-    frames = [match.span() for match in _FRAME.finditer(line)]
-    while frames and not _STYLE.sub("", line[slice(*frames[-1])]).rstrip("\r"):
-        frames.pop()
-    left = _standing(line, frames, behind=False)
-    if len(left) > 1:
-        left = _standing(line, frames, behind=True)
-        alone = _standing(line, left, behind=False)
-        left = alone if len(alone) == 1 else left
-    erasing = [match.span() for match in _ERASE.finditer(line, left[0][0])] if len(left) == 1 else []
-    return sorted([*set(frames).difference(left), *erasing])
+class _Frame(NamedTuple):
+    """A part of a line that ends with a carriage return, or with the line."""
 
+    start: int
+    end: int
+    shown: str
+    """Without codes."""
+    erases: bool
+    word: str
+    """The first one, in lower case."""
 
-def _standing(line: str, frames: Sequence[Span], behind: bool) -> list[Span]:
-    """The frames that stay; `behind`: an earlier one may show behind the later ones, so that their blanks count, too."""
-    left: list[Span] = []
-    cover, erased, follower = 0, False, ""
-    for start, end in reversed(frames):
+    @classmethod
+    def read(cls, line: str, start: int, end: int) -> _Frame:
         plain = line[start:end].rstrip("\r")
         plain = _STYLE.sub("", plain) if "\x1b" in plain else plain
         shown = _ERASE.sub("", plain) if "\x1b" in plain else plain
-        erases = shown != plain
-        used = shown if behind else shown.rstrip(" ")
-        if left and _may_go(used, follower, cover) and (erased or not erases):
+        word = _WORD.search(shown)
+        return cls(start, end, shown, shown != plain, word[0].lower() if word else "")
+
+
+def _covered_frames(line: str) -> list[Span]:
+    """Frames with the carriage return after them, and erase codes that are left with nothing to erase."""
+    frames = [_Frame.read(line, *match.span()) for match in _FRAME.finditer(line)]
+    while frames and not frames[-1].shown and not frames[-1].erases:
+        frames.pop()
+    together = " ".join([frame.shown for frame in frames])
+    plain = _is_plain(together) and not _WIDE.search(together)
+    left = _standing(frames, plain, behind=False)
+    if len(left) > 1:
+        left = _standing(frames, plain, behind=True)
+        alone = _standing(left, plain, behind=False)
+        left = alone if len(alone) == 1 else left
+    erasing = [match.span() for match in _ERASE.finditer(line, left[0].start)] if len(left) == 1 else []
+    stay = {frame.start for frame in left}
+    return sorted([*((frame.start, frame.end) for frame in frames if frame.start not in stay), *erasing])
+
+
+def _standing(frames: Sequence[_Frame], plain: bool, behind: bool) -> list[_Frame]:
+    """The frames that stay; `behind`: an earlier one may show behind the later ones, so that their blanks count, too."""
+    left: list[_Frame] = []
+    cover, erased = 0, False
+    for frame in reversed(frames):
+        used = frame.shown if behind else frame.shown.rstrip(" ")
+        if left and _may_go(frame, used, left[-1], cover, plain) and (erased or not frame.erases):
             continue
-        left.append((start, end))
-        erased = erases
-        cover = _ANYTHING if erases else max(cover, _cells(shown))
-        follower = shown
+        left.append(frame)
+        erased = frame.erases
+        cover = _ANYTHING if erased else max(cover, _cells(frame.shown))
     return left[::-1]
 
 
-def _may_go(shown: str, follower: str, cover: int) -> bool:
-    if len(shown) + len(_WIDE.findall(shown)) > cover or _ODD.search(shown) or _states(shown):
+def _may_go(frame: _Frame, used: str, follower: _Frame, cover: int, plain: bool) -> bool:
+    wide = 0 if plain else len(_WIDE.findall(used))
+    if len(used) + wide > cover or not (plain or _is_plain(used)):
         return False
     # Only frames of one display: a file with old line ends is full of carriage returns, too.
-    word, next_word = _WORD.search(shown), _WORD.search(follower)
-    return not word or not next_word or word[0].lower() == next_word[0].lower()
+    return not frame.word or not follower.word or frame.word == follower.word
+
+
+def _is_plain(shown: str) -> bool:
+    """It holds no control character, and does not say how something went."""
+    return not _ODD.search(shown) and not _states(shown)
 
 
 def _states(shown: str) -> bool:
