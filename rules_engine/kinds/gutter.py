@@ -13,7 +13,7 @@ from rules_engine.types import Observation
 VERSION = 1
 
 _PADDED = re.compile(r"\n +\d{1,8}[→\t:|]")
-_LABEL = re.compile(r"(?m)^( +)(\d{1,8})([→\t:|])")
+_LABELLED = re.compile(r"(?m)^( +)(\d{1,8})([→\t:|]).*")
 _LISTING = "→\t"
 """Only a listing of a file has these after a padded number; the others are also found in tables and snippets."""
 _RUN, _LONG_RUN = 3, 12
@@ -58,16 +58,13 @@ def _runs(text: str) -> Iterator[list[Label]]:
 def _labels(text: str) -> Iterator[tuple[Label, bool]]:
     """Each label, and whether other text stands between its line and that of the label before."""
     line = end = 0
-    for match in _LABEL.finditer(text):
+    for match in _LABELLED.finditer(text):
         start = match.start()
         gap = text[end:start]
         line += gap.count("\n")
         pad, digits, mark = match.groups()
-        label = Label(line, start, len(pad), int(digits), len(pad) + len(digits), mark)
-        yield label, not gap.isspace()
-        end = text.find("\n", match.end())
-        if end < 0:
-            return
+        yield Label(line, start, len(pad), int(digits), len(pad) + len(digits), mark), not gap.isspace()
+        end = match.end()
 
 
 def _follows(before: Label, after: Label) -> bool:
