@@ -1,0 +1,102 @@
+"""What an agent goes on to use of a tool result: the label that needs no labels.
+
+A string counts as used if a later turn contains it and nobody had said it before, so that it can come from tool
+results only. Evidence that is read and not quoted escapes the measure; hence the protection of what is stated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from rules_engine.lines import bare
+from rules_engine.types import Observation, Sample, Turn
+
+ANCHOR = 12
+"""Shorter lines stand in many files, so that finding one in a turn says nothing."""
+
+_WORD = re.compile(r"[A-Za-z0-9_/.][\w./@+-]{2,}\w")
+_TELLING = re.compile(r"[_/\d]|\w\.\w|[a-z][A-Z]")
+
+
+def words(text: str) -> frozenset[str]:
+    """Paths, identifiers, versions, numbers, hashes: words that are not of plain language."""
+    return frozenset([word for word in _WORD.findall(text) if _TELLING.search(word)])
+
+
+def cores(lines: Sequence[str]) -> tuple[str, ...]:
+    """The lines as an edit would quote them: without numbers before them and blanks around them."""
+    return tuple([line.strip() for line in bare(lines)])
+
+
+def used_lines(lines: Sequence[str], used: Collection[str]) -> frozenset[int]:
+    """Positions of the lines that hold a used string, or are one."""
+    if not used:
+        return frozenset()
+    whole = cores(lines)
+    return frozenset(
+        at for at, line in enumerate(lines) if whole[at] in used or (line and not words(line).isdisjoint(used))
+    )
+
+
+def samples(turns: Iterable[Turn], session: str, source: str = "") -> Iterator[Sample]:
+    """The results of a session that has ended, each with what later turns took from it.
+
+    A string that stood in several results is used of each of them; `known` tells those that were not new. What other
+    people say is a turn without results.
+    """
+    trail = _Trail()
+    for turn in turns:
+        trail.hear(turn.said)
+        for result in turn.results:
+            trail.look(result.observation)
+    for look in trail.looks:
+        yield Sample(
+            observation=look.observation,
+            used=frozenset(look.used),
+            known=look.known,
+            session=session,
+            source=source,
+        )
+
+
+@dataclass(slots=True)
+class _Look:
+    observation: Observation
+    known: frozenset[str]
+    used: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class _Trail:
+    """A session as it goes on: what was said, and in which results a string stood."""
+
+    looks: list[_Look] = field(default_factory=list)
+    said: set[str] = field(default_factory=set)
+    places: dict[str, list[_Look]] = field(default_factory=dict)
+
+    def hear(self, text: str) -> None:
+        strings = words(text) | _quoted(text)
+        for string in strings - self.said:
+            for look in self.places.get(string, ()):
+                look.used.add(string)
+        self.said |= strings
+
+    def look(self, observation: Observation) -> None:
+        own = words(observation.text)
+        known = frozenset([word for word in own if word in self.said or word in self.places])
+        look = _Look(observation, known)
+        self.looks.append(look)
+        for string in own.union(_anchors(cores(observation.text.split("\n")))):
+            self.places.setdefault(string, []).append(look)
+
+
+def _anchors(lines: Iterable[str]) -> frozenset[str]:
+    return frozenset([line for line in lines if len(line) >= ANCHOR])
+
+
+def _quoted(text: str) -> frozenset[str]:
+    """Lines that may be quoted from a file: an edit's old text, or the context and the removed lines of a patch."""
+    lines = text.split("\n")
+    return _anchors(cores([*lines, *(line[1:] for line in lines if line[:1] == "-")]))
