@@ -1,21 +1,15 @@
-"""What an agent's turn takes from tool results: strings that it quotes and can have from nowhere else.
-
-A measure of use that needs no labels. Evidence that is read and not quoted escapes it.
-"""
+"""What a message says, and which of its strings it takes from tool results; see `rules_engine.use`."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from gateway.cache import BoundedCache
+from gateway.types import Message
+from rules_engine.use import words
 
 CACHED_CHARS = 32_000_000
-
-_WORD = re.compile(r"[A-Za-z0-9_/.][\w./@+-]{2,}\w")
-_TELLING = re.compile(r"[_/\d]|\w\.\w|[a-z][A-Z]")
 
 
 class Quotes:
@@ -26,35 +20,26 @@ class Quotes:
 
     def used(self, turn: str, observed: Iterable[str], said: Iterable[str]) -> frozenset[str]:
         """Words of a turn that stand in what was observed, and in nothing that anybody said."""
-        return self.standing(self.standing(self.words(turn), observed), said, absent=True)
+        return self.standing(self.standing(self._find(turn), observed), said, absent=True)
 
-    def standing(self, words: frozenset[str], texts: Iterable[str], *, absent: bool = False) -> frozenset[str]:
-        """Those of the words that stand in one of the texts, or, if asked so, in none."""
-        found = frozenset().union(*(words & self.words(text) for text in texts))
-        return words - found if absent else found
+    def standing(self, strings: frozenset[str], texts: Iterable[str], *, absent: bool = False) -> frozenset[str]:
+        """Those of the strings that stand in one of the texts, or, if asked so, in none."""
+        found = frozenset().union(*(strings & self._find(text) for text in texts))
+        return strings - found if absent else found
 
-    def words(self, text: str) -> frozenset[str]:
-        """Paths, identifiers, versions, numbers: words that are not of plain language."""
+    def _find(self, text: str) -> frozenset[str]:
         known = self._words.get(text)
         if known is None:
-            known = frozenset(word for word in _WORD.findall(text) if _TELLING.search(word))
+            known = words(text)
             self._words.put(text, known, len(text) + 100)
         return known
 
 
-def text_of(message: Mapping[str, Any]) -> str:
+def said(message: Message) -> str:
     """All that a message says, arguments of its calls included, as the words that they are."""
-    content = message.get("content")
-    parts = [part.get("text") for part in content if isinstance(part, dict)] if isinstance(content, list) else [content]
-    return "\n".join([*(part for part in parts if isinstance(part, str)), *_arguments(message.get("tool_calls"))])
-
-
-def _arguments(calls: object) -> Iterator[str]:
-    for call in calls if isinstance(calls, list) else ():
-        function = call.get("function") if isinstance(call, dict) else None
-        given = function.get("arguments") if isinstance(function, dict) else None
-        if isinstance(given, str):
-            yield from _strings(given)
+    calls = "\n".join(f"{call.tool} {call.arguments}" for call in message.calls)
+    text = message.words.removesuffix(calls).removesuffix("\n")
+    return "\n".join([text, *(string for call in message.calls for string in _strings(call.arguments))])
 
 
 def _strings(arguments: str) -> Iterator[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,22 +30,33 @@ class Session:
         return [at for at, message in enumerate(self.messages) if at and message["role"] == "assistant"]
 
 
-def read_sessions(path: Path) -> list[Session]:
-    """The sessions of a file, which may be gzipped. Raises `RecordingError`."""
-    rows = list(_read_rows(path))
-    if rows and all("role" in row for _, row in rows):
-        rows = [(1, {"messages": [row for _, row in rows]})]
-    return [_session(row, path, line) for line, row in rows]
+def read_sessions(path: Path, heard: Callable[[int], None] | None = None) -> Iterator[Session]:
+    """The sessions of a file, which may be gzipped, as they are read; `heard` is told how many bytes have been.
+
+    Raises `RecordingError`.
+    """
+    rows = _read_rows(path, heard or (lambda size: None))
+    for line, row in rows:
+        if line == 1 and "role" in row:
+            row = {"messages": [row, *(_message(each, path, at) for at, each in rows)]}
+        yield _session(row, path, line)
 
 
-def _read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def _read_rows(path: Path, heard: Callable[[int], None]) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-            for line, text in enumerate(file, 1):
+        with path.open("rb") as file, gzip.open(file) if path.suffix == ".gz" else file as lines:
+            for line, text in enumerate(lines, 1):
+                heard(file.tell())
                 if text.strip():
-                    yield line, _row(text, path, line)
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+                    yield line, _row(text.decode(), path, line)
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise RecordingError(f"{path}: cannot be read: {error}") from error
+
+
+def _message(row: dict[str, Any], path: Path, line: int) -> dict[str, Any]:
+    if "role" not in row:
+        raise RecordingError(f"{path}, line {line}: has no role: this file holds one message a line")
+    return row
 
 
 def _row(text: str, path: Path, line: int) -> dict[str, Any]:

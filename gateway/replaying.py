@@ -17,13 +17,14 @@ from typing import Any
 
 from starlette.types import Message, Receive
 
+from gateway.chat_message import read_message
 from gateway.config import Config, Upstream
 from gateway.exchange import Exchange, Walk
 from gateway.ledger import Ledger
 from gateway.pins import Pins
 from gateway.prices import PriceBook
 from gateway.providers import Route, Routes
-from gateway.quoting import Quotes, text_of
+from gateway.quoting import Quotes, said
 from gateway.recordings import Session
 from gateway.rewriter import Rewriter
 from gateway.rules import load_rules
@@ -91,10 +92,12 @@ class Replay:
     def _judge(self, session: Session, at: int, exchange: Exchange) -> Replayed:
         record = self._ledger.write_up(exchange)
         shown = exchange.outgoing.shown if exchange.outgoing else ()
+        messages = exchange.conversation.messages if exchange.conversation else ()
         results = {one.at for one in shown}
-        said = [text_of(message) for k, message in enumerate(session.messages[:at]) if k not in results]
+        told = [said(placed.message) for k, placed in enumerate(messages) if k not in results]
         observed = [one.item.observation.text for one in shown]
-        used = self._quotes.used(text_of(session.messages[at]), observed, said)
+        answer = read_message(json.dumps(session.messages[at]).encode(), at)
+        used = self._quotes.used(said(answer), observed, told)
         return Replayed(
             accounts=record.accounts,
             kept=record.kept,

@@ -7,24 +7,8 @@ from typing import Any
 
 import pytest
 
-from gateway.quoting import Quotes, text_of
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        pytest.param("", set(), id="nothing"),
-        pytest.param("The tests fail. Read it; go on...", set(), id="plain language"),
-        pytest.param("ab 1 x_", set(), id="too short to tell"),
-        pytest.param("see src/a_b.py:12, then v1.2.3", {"src/a_b.py", "v1.2.3"}, id="paths and versions"),
-        pytest.param("call fooBar(baz_quux)", {"fooBar", "baz_quux"}, id="identifiers"),
-        pytest.param("commit 7f3a9c1 has 1042 lines", {"7f3a9c1", "1042"}, id="hashes and numbers"),
-        pytest.param("/etc/hosts", {"/etc/hosts"}, id="absolute paths"),
-    ],
-)
-def test_words(text: str, words: set[str]) -> None:
-    """Only what is not of plain language counts."""
-    assert Quotes().words(text) == words
+from gateway.chat_message import read_message
+from gateway.quoting import Quotes, said
 
 
 def test_what_was_said_before_is_not_taken_from_a_result() -> None:
@@ -45,18 +29,19 @@ def test_what_no_longer_stands_is_found() -> None:
 @pytest.mark.parametrize(
     ("message", "text"),
     [
-        pytest.param({"role": "assistant"}, "", id="nothing"),
+        pytest.param({}, "", id="nothing"),
         pytest.param({"content": None, "tool_calls": [1, {"function": 2}, {"function": {}}]}, "", id="odd calls"),
         pytest.param({"content": "x"}, "x", id="a string"),
         pytest.param({"content": [{"type": "text", "text": "x"}, {"type": "image"}, 3]}, "x", id="parts"),
         pytest.param({"tool_calls": [{"function": {"arguments": "{bad"}}]}, "{bad", id="arguments that are no JSON"),
         pytest.param(
-            {"content": "x", "tool_calls": [{"function": {"arguments": json.dumps({"a": ["l\nm", 1]})}}]},
+            {"content": "x", "tool_calls": [{"function": {"name": "f", "arguments": json.dumps({"a": ["l\nm", 1]})}}]},
             "x\nl\nm",
             id="the strings in arguments, unescaped",
         ),
     ],
 )
-def test_text_of_a_message(message: dict[str, Any], text: str) -> None:
+def test_what_a_message_says(message: dict[str, Any], text: str) -> None:
     """All that the agent says, in words or in the arguments of its calls."""
-    assert text_of(message) == text
+    raw = json.dumps({"role": "assistant", **message}).encode()
+    assert said(read_message(raw, 0)).strip("\n") == text

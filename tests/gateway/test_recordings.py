@@ -24,6 +24,7 @@ def lines(*rows: object) -> str:
     [
         pytest.param("{\n", "line 1: not JSON", id="broken JSON"),
         pytest.param(lines(ASKED) + "3\n", "line 2: must be an object", id="a number"),
+        pytest.param(lines(ASKED, {"messages": []}), "line 2: has no role", id="a session among messages"),
         pytest.param(lines({"messages": "x"}), "line 1: lacks 'messages'", id="messages that are no list"),
         pytest.param(lines({}, {"messages": []}), "line 1: lacks 'messages'", id="no messages"),
         pytest.param(
@@ -36,7 +37,7 @@ def test_other_files_are_refused(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text(text)
     with pytest.raises(RecordingError, match=f"{path}, {said}"):
-        read_sessions(path)
+        list(read_sessions(path))
 
 
 @pytest.mark.parametrize("name", ["missing.jsonl", "bad.jsonl", "bad.jsonl.gz"])
@@ -45,13 +46,13 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str) -> None:
     (tmp_path / "bad.jsonl").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "bad.jsonl.gz").write_bytes(b"no gzip")
     with pytest.raises(RecordingError, match=f"{name}: cannot be read"):
-        read_sessions(tmp_path / name)
+        list(read_sessions(tmp_path / name))
 
 
 def test_an_empty_file_holds_no_session(tmp_path: Path) -> None:
     """Nothing recorded is no error."""
     (tmp_path / "x.jsonl").write_text("\n")
-    assert read_sessions(tmp_path / "x.jsonl") == []
+    assert list(read_sessions(tmp_path / "x.jsonl")) == []
 
 
 def test_one_message_a_line(tmp_path: Path) -> None:
@@ -69,3 +70,15 @@ def test_one_session_a_line_in_gzip(tmp_path: Path) -> None:
     first, second = read_sessions(tmp_path / "x.jsonl.gz")
     assert (first.name, first.turns) == ("x.jsonl.gz:1", [])
     assert (second.name, second.model, second.tools, second.turns) == ("s", "m", [1], [1])
+
+
+def test_sessions_come_as_they_are_read(tmp_path: Path) -> None:
+    """What stands behind a session is not read before it is asked for, and how far the reading is is told."""
+    (tmp_path / "x.jsonl").write_text(lines({"messages": []}) * 20_000 + "{")
+    heard: list[int] = []
+    sessions = read_sessions(tmp_path / "x.jsonl", heard.append)
+    assert next(sessions).messages == []
+    assert heard and heard[-1] < 100_000
+    with pytest.raises(RecordingError, match="line 20001: not JSON"):
+        list(sessions)
+    assert heard[-1] == (tmp_path / "x.jsonl").stat().st_size

@@ -1,0 +1,70 @@
+"""From a conversation to what can be learned from it: turns with their results, and samples of recorded sessions.
+
+recording ─shape.read→ Conversation ─observe→ Seen* ─turns→ Turn* ─samples→ Sample*
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from gateway.cache import BoundedCache
+from gateway.errors import BadRequest
+from gateway.identity import Item, Observer, Seen, chain
+from gateway.quoting import said
+from gateway.recordings import RecordingError, Session, read_sessions
+from gateway.shapes import chat_completions
+from gateway.types import Conversation, Message
+from rules_engine import Result, Sample, Turn
+from rules_engine.use import samples
+
+
+def raw(item: Item) -> Result:
+    """The result of an observation of which nothing was decided."""
+    return Result(observation=item.observation)
+
+
+def turns(conversation: Conversation, seen: Sequence[Seen], result: Callable[[Item], Result] = raw) -> Iterator[Turn]:
+    """A conversation as turns, in order; what others than the agent say are turns without results."""
+    found: dict[int, list[Seen]] = defaultdict(list)
+    for one in seen:
+        found[one.at].append(one)
+    words = ""
+    results: list[Result] = []
+    for at, placed in enumerate(conversation.messages):
+        message = placed.message
+        told = said(message) if message.role == "assistant" else _told(message, found[at])
+        if message.role == "assistant" or told:
+            yield Turn(said=words, results=tuple(results))
+            words, results = told, []
+        results += [result(item) for one in found[at] for item in one.items]
+    yield Turn(said=words, results=tuple(results))
+
+
+def _told(message: Message, seen: Sequence[Seen]) -> str:
+    """What somebody says in a message beside the results of tools in it."""
+    if message.role in ("tool", "function"):
+        return ""
+    if not seen:
+        return message.words
+    return "\n".join(text.value for text in message.texts if all(text is not one.text for one in seen))
+
+
+def read_turns(session: Session) -> list[Turn]:
+    """The turns of a recorded session, with its observations as the walk finds them. Raises `RecordingError`."""
+    body = json.dumps({"model": session.model or "recorded", "messages": session.messages}).encode()
+    try:
+        conversation = chat_completions.read(body, BoundedCache(0))
+    except BadRequest as error:
+        raise RecordingError(f"{session.name}: {error.message}") from error
+    seen = Observer().observe(conversation, "", chain(conversation, ""))
+    return list(turns(conversation, seen))
+
+
+def read_samples(path: Path, heard: Callable[[int], None] | None = None) -> Iterator[list[Sample]]:
+    """The samples of each session in a file, one session in memory at a time; see `read_sessions` for `heard`."""
+    for session in read_sessions(path, heard):
+        name = path.name.removesuffix(".gz").removesuffix(".jsonl")
+        yield list(samples(read_turns(session), session.name, name)) if session.messages else []

@@ -1,0 +1,61 @@
+"""Reads request bodies: of one that begins as an earlier one did, only what is new."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gateway.cache import BoundedCache
+from gateway.shapes import Shape
+from gateway.types import Conversation, Message
+
+CACHED_BYTES = 48 << 20
+KNOWN_BYTES = 32 << 20
+MOST_KNOWN = 64
+"""Conversations whose last body is kept, at most: each is looked at for every body."""
+LONG = 16_000
+"""Bytes from which on a body is worth keeping."""
+_ENDING = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The last body of a conversation."""
+
+    shape: Shape
+    beginning: memoryview
+    """The body up to the end of its last message."""
+    ending: bytes
+    """The last bytes of that."""
+    conversation: Conversation
+
+    def is_begun(self, shape: Shape, body: bytes) -> bool:
+        """Whether `body` begins so."""
+        # The end first, by which conversations of one agent differ: they all begin alike.
+        at = len(self.beginning) - len(self.ending)
+        return self.shape is shape and body.startswith(self.ending, at) and body.startswith(self.beginning)
+
+
+class Reader:
+    """Remembers messages, and the last body of each conversation."""
+
+    def __init__(self) -> None:
+        self._messages: BoundedCache[bytes, Message] = BoundedCache(CACHED_BYTES)
+        self._known: BoundedCache[bytes, _Known] = BoundedCache(KNOWN_BYTES)
+
+    def read(self, shape: Shape, body: bytes) -> Conversation:
+        """The conversation in a body. Raises `BadRequest` with what to do."""
+        if len(body) < LONG:
+            return shape.read(body, self._messages)
+        known = next((known for known in self._known.values() if known.is_begun(shape, body)), None)
+        conversation = shape.read(body, self._messages, known.conversation if known else None)
+        if known:
+            self._known.drop(known.ending)
+        self._keep(shape, body, conversation)
+        return conversation
+
+    def _keep(self, shape: Shape, body: bytes, conversation: Conversation) -> None:
+        end = conversation.messages[-1].end
+        ending = body[max(end - _ENDING, 0) : end]
+        known = _Known(shape, memoryview(body)[:end], ending, conversation)
+        # Of its messages, texts and words are kept beside the bytes.
+        self._known.put(ending, known, max(3 * len(body), KNOWN_BYTES // MOST_KNOWN))

@@ -1,0 +1,84 @@
+"""Learning: recorded conversations as turns and samples."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.learning import read_samples, read_turns
+from gateway.recordings import RecordingError, Session
+
+
+def asks(command: str, number: int = 0) -> dict[str, Any]:
+    """A turn that calls the shell."""
+    function = {"name": "bash", "arguments": json.dumps({"command": command})}
+    return {"role": "assistant", "content": "so", "tool_calls": [{"id": f"c{number}", "function": function}]}
+
+
+def gives(text: str, number: int = 0) -> dict[str, Any]:
+    """The result of that call."""
+    return {"role": "tool", "tool_call_id": f"c{number}", "content": text}
+
+
+def says(text: str, role: str = "user") -> dict[str, Any]:
+    """Words."""
+    return {"role": role, "content": text}
+
+
+def read(*messages: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """The turns that say or see something."""
+    turns = read_turns(Session("s", None, messages, ()))
+    return [(t.said, [r.observation.text for r in t.results]) for t in turns if t.said or t.results]
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        pytest.param([says("do it")], [("do it", [])], id="a task alone"),
+        pytest.param(
+            [says("be good", "system"), says("do it"), asks("ls"), gives("a\nb")],
+            [("be good", []), ("do it", []), ("so\nls", ["a\nb"])],
+            id="a result belongs to the turn that asked",
+        ),
+        pytest.param(
+            [says("do it"), asks("ls"), gives("a"), says("stop"), says("Done.", "assistant")],
+            [("do it", []), ("so\nls", ["a"]), ("stop", []), ("Done.", [])],
+            id="what a person says in between is nobody's result",
+        ),
+        pytest.param(
+            [says("do it"), says("ls", "assistant"), says("<returncode>0</returncode>\n<output>\na\n</output>")],
+            [("do it", []), ("ls", ["a\n"])],
+            id="a terminal in a user message is a result",
+        ),
+    ],
+)
+def test_turns(messages: list[dict[str, Any]], expected: list[tuple[str, list[str]]]) -> None:
+    """Whoever says something opens a turn; results are found as the walk finds them."""
+    assert read(*messages) == expected
+
+
+def test_the_command_is_known() -> None:
+    """Observations of recordings carry what the gateway's own do."""
+    turns = read_turns(Session("s", None, [says("do it"), asks("ls -l"), gives("a")], ()))
+    (result,) = turns[-1].results
+    assert (result.observation.command, result.observation.tool, result.decision) == ("ls -l", "bash", None)
+
+
+def test_samples_of_a_file(tmp_path: Path) -> None:
+    """Each session gives its samples, named after the session and the file."""
+    used = {"id": "one", "messages": [says("do it"), asks("ls"), gives("a/one.py\na/two.py"), asks("cat a/two.py", 1)]}
+    rows = [used, {"messages": []}, {"messages": [says("hello")]}]
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    first, *others = read_samples(tmp_path / "x.jsonl")
+    assert others == [[], []]
+    (sample,) = first
+    assert (sample.used, sample.session, sample.source) == ({"a/two.py"}, "one", "x")
+
+
+def test_a_message_that_cannot_be_read() -> None:
+    """The error names the session."""
+    with pytest.raises(RecordingError, match=r"s: .*role"):
+        read_turns(Session("s", None, [{"role": 3}], ()))
