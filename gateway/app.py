@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
 from gateway import admin
+from gateway.books import Bookkeeper, Books
 from gateway.config import Config, Upstream
 from gateway.errors import UpgradeRequired
 from gateway.exchange import Walk, refuse
@@ -21,6 +22,7 @@ from gateway.ledger import Ledger
 from gateway.models import list_models
 from gateway.pins import Pins
 from gateway.prices import PriceBook
+from gateway.processes import Worker
 from gateway.providers import Provider, Route, Routes
 from gateway.providers.passthrough import Passthrough
 from gateway.providers.via_litellm import ViaLitellm
@@ -61,10 +63,11 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
         stack.push_async_callback(routes.aclose)
         ruleset = load_rules(config, data)
         pins = Pins(decisions, time.monotonic, config.store.decision_seconds)
-        ledger = Ledger(TokenCounter(), PriceBook())
         spill = Spill(data / "spill")
         stack.callback(spill.close)
-        recorder = Recorder(ledger, archive, spill, config.store.queue, time.monotonic)
+        reserve = Bookkeeper(Ledger(TokenCounter(rough=True), PriceBook()), archive, spill, time.monotonic)
+        books = await stack.enter_async_context(keeping(data, reserve))
+        recorder = Recorder(books, reserve, config.store.queue, time.monotonic)
         walk = Walk(
             config=config,
             routes=routes,
@@ -89,6 +92,16 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
             finally:
                 checkpoints.cancel()
                 recorder.stop()
+
+
+@asynccontextmanager
+async def keeping(data: Path, reserve: Books) -> AsyncGenerator[Books, None]:
+    """The books of a data folder, kept by a process of their own; `reserve` are those kept by this one."""
+    worker = Worker(data)
+    try:
+        yield worker
+    finally:
+        await worker.aclose()
 
 
 def application(config: Config, data: Path) -> Starlette:

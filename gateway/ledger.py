@@ -1,124 +1,149 @@
-"""A closed exchange, written up: tokens counted, money settled, everything in the archive's words.
+"""An entry, written up: tokens counted, money settled, everything in the archive's words.
 
-It costs time in proportion to what is new in the exchange, so it runs in a thread, off the request's path.
+It costs time in proportion to what is new in the exchange.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 from gateway.accounts import Accounts, CacheSimulator, Counted, read_reported, settle
 from gateway.cache import BoundedCache
-from gateway.exchange import Exchange
-from gateway.passes import Shown
+from gateway.entries import Change, Entry, Fresh, Head, Told
 from gateway.prices import PriceBook
 from gateway.replies import Reply
+from gateway.shapes import SHAPES
 from gateway.tokens import TokenCounter
-from gateway.types import Conversation, Outcome
-from memory import ExchangeRecord, Message, RewriteRecord, SignalRecord, canonical, message_hash
-from rules_engine import Applied, Form
+from memory import ExchangeRecord, Message, RewriteRecord, canonical, message_hash
 
 MESSAGE_OVERHEAD = 4
 """Tokens that a chat format spends around each message."""
+MESSAGES = 200_000
+"""Messages whose counts are remembered, session by session."""
+HEAD_BYTES = 8_000_000
+
+_SHAPES = {shape.NAME: shape for shape in SHAPES.values()}
+
+
+class Lacking(Exception):
+    """An entry refers to what this ledger was never given, or has forgotten: it has to come whole."""
+
+
+@dataclass(slots=True)
+class _Line:
+    """A session's messages, as its last entry had them."""
+
+    counted: list[Counted] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
 
 
 class Ledger:
-    """Writes exchanges up."""
+    """Writes entries up, in the order in which they were made."""
 
     def __init__(self, tokens: TokenCounter, prices: PriceBook) -> None:
         self._tokens = tokens
         self._prices = prices
         self._cache = CacheSimulator()
         self._counts: BoundedCache[bytes, int] = BoundedCache(100_000)
-        self._names: BoundedCache[tuple[str | None, bytes], str] = BoundedCache(100_000)
-        self._given: BoundedCache[tuple[str, str], bool] = BoundedCache(100_000)
+        self._lines: BoundedCache[str, _Line] = BoundedCache(MESSAGES)
+        self._heads: BoundedCache[bytes, bytes] = BoundedCache(HEAD_BYTES)
 
-    def write_up(self, exchange: Exchange) -> ExchangeRecord:
-        """The record of an exchange."""
-        reply = _reply(exchange)
-        conversation, history = exchange.conversation, exchange.history
-        session = history.session if history else f"r-{exchange.id}"
-        tip, messages = self._messages(session, exchange.body, conversation) if conversation else (None, ())
-        head = _head(exchange.body, conversation) if conversation else b""
-        accounts = self._settle(exchange, conversation, head, reply) if conversation else None
-        return ExchangeRecord(
-            id=exchange.id,
-            session=session,
-            parent_session=history.parent if history else None,
-            tenant=exchange.tenant,
-            started=exchange.started,
-            first_byte=exchange.first_byte,
-            ended=exchange.ended,
-            method=exchange.method,
-            path=exchange.path.partition("?")[0],
-            shape=exchange.shape.NAME if exchange.shape else None,
-            upstream=exchange.upstream,
-            model=conversation.model if conversation else None,
-            stream=conversation.stream if conversation else False,
-            retry=history.retry if history else False,
-            status=exchange.status,
-            outcome=exchange.outcome if reply is None or reply.complete else _cut(exchange),
-            error=exchange.error or (reply.error if reply else None),
+    def forget(self) -> None:
+        """Ask for everything anew: a record was lost on its way, and later ones must not lack its messages."""
+        self._lines = BoundedCache(MESSAGES)
+        self._heads = BoundedCache(HEAD_BYTES)
+
+    def write_up(self, entry: Entry) -> ExchangeRecord:
+        """The record of an exchange. Raises `Lacking` if the entry is not whole for this ledger."""
+        session = entry.record.session
+        try:
+            return self._write_up(entry)
+        except BaseException:
+            self._lines.drop(session)  # it may be half as long as the next entry takes it to be
+            raise
+
+    def _write_up(self, entry: Entry) -> ExchangeRecord:
+        reply = _reply(entry)
+        head = self._head(entry.head) if entry.head else b""
+        messages, line = self._extend(entry) if entry.head else ((), _Line())
+        tip = line.names[-1] if line.names else None
+        accounts = self._settle(entry, head, line, reply).as_dict() if entry.head else {}
+        for k in range(entry.same, len(line.counted)):
+            line.counted[k] = replace(line.counted[k], novel=False)
+        record = entry.record
+        return replace(
+            record,
+            outcome=record.outcome if reply is None or reply.complete or record.outcome != "completed" else "failed",
+            error=record.error or (reply.error if reply else None),
             tip=tip,
             messages=messages,
             head=head,
             reply=_reply_message(reply, tip),
             reported=reply.usage if reply else None,
-            accounts=accounts.as_dict() if accounts else {},
-            kept=_kept(exchange),
-            rewrites=tuple(self._rewrite(shown) for shown in _fresh(exchange)),
-            signals=_signals(exchange),
+            accounts=accounts,
+            rewrites=tuple(
+                self._rewrite(c, c.fresh) for told in entry.messages for c in told.changes if c.fresh is not None
+            ),
         )
 
-    def _settle(self, exchange: Exchange, conversation: Conversation, head: bytes, reply: Reply | None) -> Accounts:
-        counted = self._count(exchange, conversation, head)
-        price = self._prices.find(conversation.model)
-        history = exchange.history
+    def _head(self, head: Head) -> bytes:
+        content = head.content
+        if content is None:
+            content = self._heads.get(head.name)
+            if content is None:
+                raise Lacking
+        else:
+            self._heads.put(head.name, content, len(content) + 100)
+        return content
+
+    def _extend(self, entry: Entry) -> tuple[tuple[Message, ...], _Line]:
+        """The session's line with the entry's messages at its end, and these as the archive has them."""
+        session = entry.record.session
+        line = self._lines.get(session) or _Line()
+        if len(line.names) < entry.same:
+            raise Lacking
+        del line.names[entry.same :], line.counted[entry.same :]
+        out = []
+        for k, told in enumerate(entry.messages, entry.same):
+            parent = line.names[-1] if line.names else None
+            name = message_hash(parent, told.content)
+            out.append(Message(hash=name, parent=parent, role=told.role, content=told.content))
+            line.names.append(name)
+            line.counted.append(self._counted(told, k >= entry.known))
+        self._lines.put(session, line, len(line.names) + 1)
+        return tuple(out), line
+
+    def _settle(self, entry: Entry, head: bytes, line: _Line, reply: Reply | None) -> Accounts:
+        assert entry.head is not None
+        record = entry.record
+        size = self._of(entry.head.name, lambda: head.decode("utf-8", "replace"))
+        name = entry.head.name
+        counted = [Counted(raw=name, forwarded=name, raw_tokens=size, forwarded_tokens=size), *line.counted]
+        price = self._prices.find(record.model or "")
         cached = None
-        if price is not None and history is not None:
-            cached = self._cache.look(history.session, counted, price, exchange.started, history.parent)
+        if price is not None:
+            cached = self._cache.look(record.session, counted, price, record.started, record.parent_session)
         output = self._tokens.count(_words(reply)) if reply else 0
-        return settle(
-            counted,
-            output,
-            read_reported(reply.usage if reply else None),
-            price,
-            cached,
-            approximate=self._tokens.approximate,
-        )
+        reported = read_reported(reply.usage if reply else None)
+        return settle(counted, output, reported, price, cached, approximate=self._tokens.approximate)
 
-    def _count(self, exchange: Exchange, conversation: Conversation, head: bytes) -> list[Counted]:
-        known = exchange.history.known if exchange.history else 0
-        shown: dict[int, list[Shown]] = {}
-        for one in exchange.outgoing.shown if exchange.outgoing else ():
-            if one.is_rewritten:
-                shown.setdefault(one.at, []).append(one)
-        digest = blake2b(head, digest_size=16).digest()
-        size = self._of(digest, lambda: head.decode("utf-8", "replace"))
-        out = [Counted(raw=digest, forwarded=digest, raw_tokens=size, forwarded_tokens=size)]
-        for k, placed in enumerate(conversation.messages):
-            out.append(self._counted(placed.message.canonical, placed.message.words, shown.get(k, []), k >= known))
-        return out
-
-    def _counted(self, canonical_digest: bytes, words: str, shown: list[Shown], novel: bool) -> Counted:
-        raw = self._of(canonical_digest, lambda: words) + MESSAGE_OVERHEAD
-        if not shown:
-            return Counted(
-                raw=canonical_digest, forwarded=canonical_digest, raw_tokens=raw, forwarded_tokens=raw, novel=novel
-            )
-        name = blake2b(canonical_digest, digest_size=16)
+    def _counted(self, told: Told, novel: bool) -> Counted:
+        raw = self._of(told.name, lambda: told.words) + MESSAGE_OVERHEAD
+        if not told.changes:
+            return Counted(raw=told.name, forwarded=told.name, raw_tokens=raw, forwarded_tokens=raw, novel=novel)
+        name = blake2b(told.name, digest_size=16)
         saved = 0
-        for one in shown:
-            name.update(one.digest.encode())
-            saved += self._text(one.item.digest, one.item.observation.text) - self._text(one.digest, one.text)
-        applied = tuple(a for one in shown for a in _applied(one))
+        for change in told.changes:
+            name.update(change.forwarded.encode())
+            saved += self._text(change.raw, change.before) - self._text(change.forwarded, change.after)
         return Counted(
-            raw=canonical_digest,
+            raw=told.name,
             forwarded=name.digest(),
             raw_tokens=raw,
             forwarded_tokens=raw - saved,
-            applied=applied,
+            applied=tuple(applied for change in told.changes for applied in change.applied),
             novel=novel,
         )
 
@@ -132,62 +157,26 @@ class Ledger:
             self._counts.put(name, known)
         return known
 
-    def give_again(self) -> None:
-        """Forget which messages were handed over: a record was lost on its way, and later ones must not lack them."""
-        self._given = BoundedCache(100_000)
-
-    def _messages(
-        self, session: str, body: bytes, conversation: Conversation
-    ) -> tuple[str | None, tuple[Message, ...]]:
-        """The name of the last message, and those that this session did not hand over before."""
-        out = []
-        parent = None
-        for placed in conversation.messages:
-            known = (parent, placed.message.raw)
-            name = self._names.get(known)
-            if name is None:
-                name = message_hash(parent, body[placed.start : placed.end])
-                self._names.put(known, name)
-            if not self._given.has((session, name)):
-                self._given.put((session, name), True)
-                content = body[placed.start : placed.end]
-                out.append(Message(hash=name, parent=parent, role=placed.message.role, content=content))
-            parent = name
-        return parent, tuple(out)
-
-    def _rewrite(self, shown: Shown) -> RewriteRecord:
-        observation = shown.item.observation
+    def _rewrite(self, change: Change, fresh: Fresh) -> RewriteRecord:
         return RewriteRecord(
-            key=observation.key,
-            tool=observation.tool,
-            command=observation.command,
-            before=observation.text,
-            after=shown.text,
-            rules=tuple(a.rule for a in _applied(shown)),
-            omissions=_omissions(observation.text, shown.form),
-            tokens_before=self._tokens.count(observation.text),
-            tokens_after=self._tokens.count(shown.text),
+            key=fresh.key,
+            tool=fresh.tool,
+            command=fresh.command,
+            before=change.before,
+            after=change.after,
+            rules=tuple(applied.rule for applied in change.applied),
+            omissions=tuple(
+                (name, "".join(change.before[start:end] for start, end in spans)) for name, spans in fresh.omissions
+            ),
+            tokens_before=self._text(change.raw, change.before),
+            tokens_after=self._text(change.forwarded, change.after),
         )
 
 
-def _head(body: bytes, conversation: Conversation) -> bytes:
-    start, end = conversation.head
-    return body[:start] + b"[]" + body[end:]
-
-
-def _reply(exchange: Exchange) -> Reply | None:
-    if exchange.shape is None or exchange.status is None:
+def _reply(entry: Entry) -> Reply | None:
+    if entry.reply is None or entry.record.shape is None:
         return None
-    fields = dict(exchange.answer_headers)
-    return exchange.shape.read_reply(
-        b"".join(exchange.reply),
-        fields.get(b"content-type", b"").decode("latin-1"),
-        fields.get(b"content-encoding", b"").decode("latin-1"),
-    )
-
-
-def _cut(exchange: Exchange) -> Outcome:
-    return "failed" if exchange.outcome == "completed" else exchange.outcome
+    return _SHAPES[entry.record.shape].read_reply(entry.reply, entry.content_type, entry.content_encoding)
 
 
 def _reply_message(reply: Reply | None, tip: str | None) -> Message | None:
@@ -203,39 +192,3 @@ def _words(reply: Reply | None) -> str:
     content = reply.message.get("content")
     calls = reply.message.get("tool_calls")
     return (content if isinstance(content, str) else "") + (canonical(calls).decode() if calls else "")
-
-
-def _kept(exchange: Exchange) -> dict[str, int]:
-    kept = dict(exchange.outgoing.kept) if exchange.outgoing else {}
-    if not exchange.prefix_whole:
-        kept["broken prefix"] = 1
-    if exchange.late_commit:
-        kept["late commit"] = 1
-    return kept
-
-
-def _fresh(exchange: Exchange) -> list[Shown]:
-    outgoing = exchange.outgoing
-    return (
-        [s for s in outgoing.shown if s.is_rewritten and s.item.observation.key in outgoing.fresh] if outgoing else []
-    )
-
-
-def _signals(exchange: Exchange) -> tuple[SignalRecord, ...]:
-    signals = exchange.outgoing.signals if exchange.outgoing else ()
-    return tuple(
-        SignalRecord(name=s.name, key=s.key, rules=s.rules, evidence=s.evidence, weight=s.weight) for s in signals
-    )
-
-
-def _applied(shown: Shown) -> tuple[Applied, ...]:
-    if shown.form is not None:
-        return shown.form.applied
-    removed = len(shown.item.observation.text) - len(shown.text)
-    return (Applied(rule=("recall", 1), loss="lossless", removed=removed),)
-
-
-def _omissions(text: str, form: Form | None) -> tuple[tuple[str, str], ...]:
-    if form is None:
-        return ()
-    return tuple((o.id, "".join(text[start:end] for start, end in o.spans)) for o in form.omissions)

@@ -20,6 +20,7 @@ from starlette.types import Message, Receive
 from gateway.chat_message import read_message
 from gateway.config import Config, Upstream
 from gateway.exchange import Exchange, Walk
+from gateway.handover import Handover
 from gateway.ledger import Ledger
 from gateway.pins import Pins
 from gateway.prices import PriceBook
@@ -68,6 +69,7 @@ class Replay:
         self._now = time.time()
         self._prices = PriceBook()
         self._ledger = Ledger(TokenCounter(), self._prices)
+        self._handover = Handover()
         self._quotes = Quotes()
         self._walk = Walk(
             config=config,
@@ -90,7 +92,7 @@ class Replay:
             yield self._judge(session, at, self._offered.pop())
 
     def _judge(self, session: Session, at: int, exchange: Exchange) -> Replayed:
-        record = self._ledger.write_up(exchange)
+        record = self._ledger.write_up(self._handover.entry(exchange))
         shown = exchange.outgoing.shown if exchange.outgoing else ()
         messages = exchange.conversation.messages if exchange.conversation else ()
         results = {one.at for one in shown}

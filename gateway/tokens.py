@@ -27,10 +27,11 @@ class TokenCounter:
     May be used from several threads. The first count loads the vocabulary, which takes a third of a second.
     """
 
-    def __init__(self, folder: Path | None = None, capacity: int = 20_000) -> None:
+    def __init__(self, folder: Path | None = None, capacity: int = 20_000, *, rough: bool = False) -> None:
+        """`rough` ones go without a vocabulary."""
         self._folder = folder
         self._encode: Callable[[str], list[int]] | None = None
-        self._loaded = False
+        self._loaded = rough
         self._counts: BoundedCache[bytes, int] = BoundedCache(capacity)
         self._lock = Lock()
         self._loading = Lock()

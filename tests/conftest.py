@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import pytest
 import structlog
@@ -27,9 +28,15 @@ def _loaded_once() -> Iterator[None]:
     """Vocabulary and prices are real, and shared: each gateway would load them anew."""
     tokens, prices = TokenCounter(), PriceBook()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(app, "TokenCounter", lambda: tokens)
+        patch.setattr(app, "TokenCounter", lambda **_: tokens)
         patch.setattr(app, "PriceBook", lambda: prices)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _books_kept_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the gateway's own process: to start one for each gateway would take half a second."""
+    monkeypatch.setattr(app, "keeping", lambda data, reserve: nullcontext(reserve))
 
 
 @pytest.fixture(autouse=True)

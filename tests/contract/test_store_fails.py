@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gateway import pins, recorder
+from gateway import books, pins
 from gateway.config import Store
 from memory import archive
 from tests.samples import PROGRESS, Sample, Step, dump
@@ -30,7 +30,7 @@ Fault = Callable[[Service], AbstractAsyncContextManager[None]]
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What takes seconds in service takes a moment here."""
     monkeypatch.setattr(pins, "RETRY_SECONDS", 0.3)
-    monkeypatch.setattr(recorder, "RETRY_SECONDS", 0.1)
+    monkeypatch.setattr(books, "RETRY_SECONDS", 0.1)
     monkeypatch.setattr(archive, "PATIENCE", 0.05)
 
 
