@@ -38,6 +38,11 @@ class BoundedCache(Generic[K, V]):
             return entry[0]  # another thread has just dropped it
         return entry[0]
 
+    def values(self) -> list[V]:
+        """All values, the one used last first; this does not count as use."""
+        with self._lock:
+            return [value for value, _ in reversed(self._entries.values())]
+
     def put(self, key: K, value: V, size: int = 1) -> None:
         """Keep a value; one larger than the whole cache is not kept."""
         with self._lock:

@@ -16,21 +16,20 @@ from starlette.types import Message as ASGIMessage
 from starlette.types import Receive, Scope, Send
 
 from gateway import heavy, inbound
-from gateway.cache import BoundedCache
 from gateway.config import Config, Rewriting, Upstream
 from gateway.errors import GatewayError
 from gateway.identity import chain as chain_of
 from gateway.inbound import ClientLeft, Inbound, Upload
 from gateway.providers import Route, Routes
+from gateway.reading import Reader
 from gateway.rewriter import Outgoing, Rewriter
 from gateway.sessions import History, Sessions, named_session
 from gateway.shapes import Shape, chat_completions
 from gateway.spans import MalformedJSON, members, string
-from gateway.types import Answer, Conversation, Headers, Message, Outcome, Request
+from gateway.types import Answer, Conversation, Headers, Outcome, Request
 
 REPLY_LIMIT = 32 << 20
 """Bytes of an answer that are kept for the archive and the accounts; the client gets all of them."""
-CACHED_BYTES = 48 << 20
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,7 +90,7 @@ class Walk:
         self._sessions = sessions
         self._offer = offer
         self._clock = clock
-        self._messages: BoundedCache[bytes, Message] = BoundedCache(CACHED_BYTES)
+        self._reader = Reader()
 
     async def run(self, scope: Scope, receive: Receive, send: Send, shape: Shape | None) -> None:
         """One exchange from first byte to record. Without a shape the request is passed on as it is."""
@@ -150,7 +149,7 @@ class Walk:
         """Read, recognise, decide: from the client's bytes to the bytes that are forwarded."""
         plain = inbound.decoded(exchange.body, got, self._config.server.max_body_mb)
         exchange.body, packed = plain, exchange.body
-        conversation = await heavy.run(len(plain) > heavy.BODY, shape.read, plain, self._messages)
+        conversation = await heavy.run(len(plain) > heavy.BODY, self._reader.read, shape, plain)
         exchange.conversation = conversation
         route = self._routes.find(conversation.model)
         chain = chain_of(conversation, exchange.tenant)

@@ -20,8 +20,13 @@ class Shape(Protocol):
     NAME: str
     PATH: str
 
-    def read(self, body: bytes, cache: BoundedCache[bytes, Message]) -> Conversation:
-        """Find model, messages and texts; messages seen before come from `cache`. Raises `BadRequest` with what to do."""
+    def read(
+        self, body: bytes, cache: BoundedCache[bytes, Message], before: Conversation | None = None
+    ) -> Conversation:
+        """Find model, messages and texts; messages seen before come from `cache`. Raises `BadRequest` with what to do.
+
+        `before` is a conversation whose body was the same up to the end of its last message: so far nothing is read again.
+        """
 
     def read_reply(self, body: bytes, content_type: str, content_encoding: str = "") -> Reply:
         """Put an answer together, whole or streamed, complete or not."""

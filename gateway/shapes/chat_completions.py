@@ -34,31 +34,45 @@ class _Tool(msgspec.Struct):
 _TOOLS = msgspec.json.Decoder(list[_Tool])
 
 
-def read(body: bytes, cache: BoundedCache[bytes, Message]) -> Conversation:
-    """The conversation in a request body; messages seen before come from `cache` by the digest of their bytes."""
+def read(body: bytes, cache: BoundedCache[bytes, Message], before: Conversation | None = None) -> Conversation:
+    """The conversation in a request body; messages seen before come from `before`, or from `cache` by their bytes."""
     try:
-        return _read(body, cache)
+        return _read(body, cache, before)
     except MalformedJSON as error:
+        if before:
+            return read(body, cache)  # its words count bytes from the beginning
         raise BadRequest(f"the body is not a JSON object: {error}") from error
 
 
-def _read(body: bytes, cache: BoundedCache[bytes, Message]) -> Conversation:
-    top = {m.key: m for m in members(body, 0, len(body))[0]}
+def _read(body: bytes, cache: BoundedCache[bytes, Message], before: Conversation | None) -> Conversation:
+    rest, gap = _without(body, before)
+    top = {m.key: m for m in members(rest, 0, len(rest))[0]}
     listed = top.get("messages")
-    if listed is None or body[listed.start : listed.start + 1] != b"[":
+    if before and (listed is None or listed.start != before.head[0]):
+        return _read(body, cache, None)  # the key occurs twice, and the last one counts
+    if listed is None or rest[listed.start : listed.start + 1] != b"[":
         raise BadRequest("'messages' is missing or not a list: send a list of messages", param="messages")
-    spans = elements(body, listed.start, listed.end)
-    if not spans:
+    known = before.messages if before else ()
+    spans = elements(rest, listed.start, listed.end)[bool(known) :]
+    if not spans and not known:
         raise BadRequest("'messages' is empty: send at least one message", param="messages")
     return Conversation(
-        model=_model(body, top),
-        stream=(m := top.get("stream")) is not None and body[m.start : m.end] == b"true",
-        messages=tuple(_place(body, start, end, k, cache) for k, (start, end) in enumerate(spans)),
-        tools=_tools(body, top),
+        model=_model(rest, top),
+        stream=(m := top.get("stream")) is not None and rest[m.start : m.end] == b"true",
+        messages=known + tuple(_place(rest, *span, gap, k, cache) for k, span in enumerate(spans, len(known))),
+        tools=_tools(rest, top),
         whole=not _CUTS & top.keys(),
-        session=text_of(body, top.get("prompt_cache_key")),
-        head=(listed.start, listed.end),
+        session=text_of(rest, top.get("prompt_cache_key")),
+        head=(listed.start, listed.end + gap),
     )
+
+
+def _without(body: bytes, before: Conversation | None) -> tuple[bytes, int]:
+    """The body with a 0 in the place of the messages that it shares with `before`, and by how much that is shorter."""
+    if before is None:
+        return body, 0
+    start, end = before.head[0] + 1, before.messages[-1].end
+    return b"".join((body[:start], b"0", body[end:])), end - start - 1
 
 
 def error_body(error: GatewayError) -> bytes:
@@ -90,7 +104,7 @@ def _tools(body: bytes, top: dict[str, Member]) -> tuple[str, ...]:
     return tuple(name for t in declared if (name := (t.function or t.custom or t).name))
 
 
-def _place(body: bytes, start: int, end: int, index: int, cache: BoundedCache[bytes, Message]) -> Placed:
+def _place(body: bytes, start: int, end: int, gap: int, index: int, cache: BoundedCache[bytes, Message]) -> Placed:
     if body[start : start + 1] != b"{":
         raise BadRequest(f"'messages[{index}]' is not an object", param=f"messages[{index}]")
     raw = body[start:end]
@@ -98,4 +112,4 @@ def _place(body: bytes, start: int, end: int, index: int, cache: BoundedCache[by
     if message is None:
         message = read_message(raw, index)
         cache.put(raw, message, 2 * len(raw) + 1000)
-    return Placed(message=message, start=start, end=end)
+    return Placed(message=message, start=start + gap, end=end + gap)

@@ -62,3 +62,14 @@ def test_threads_share_a_cache_without_breaking_its_bounds() -> None:
     for key in range(97):
         cache.drop(key)
     assert cache.size == 0
+
+
+def test_its_values_from_the_one_used_last_on() -> None:
+    """Listing them does not count as use."""
+    cache: BoundedCache[str, int] = BoundedCache(2)
+    cache.put("a", 1)
+    cache.put("b", 2)
+    cache.get("a")
+
+    assert cache.values() == [1, 2]
+    assert cache.values() == [1, 2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway.cache import BoundedCache
@@ -18,38 +18,26 @@ SYSTEM = b'{"role":"system","content":"%s"}' % (b"x" * LONG)
 ANSWER = b'{"role":"assistant","content":"a"}'
 RESULT = b'{"role":"tool","tool_call_id":"c","content":"r"}'
 
-heads = st.sampled_from(
-    [
-        b'{"model":"m","messages":[',
-        b'{ "messages" : [ ',
-        b'{"messages":[1],"model":"m","messages":[',
-        b'{"messages":{}, [',
-    ]
-)
-raws = st.lists(
-    st.sampled_from(
-        [
-            ANSWER,
-            RESULT,
-            b'{"role":"user","content":[{"type":"text","text":"[{"}], "x": NaN}',
-            b'{"role":"user","content":"\\ud800"}',
-            b'{"role":"user","role":"tool","content":"twice"}',
-            b'{"role":"user","content":"\xff"}',
-            b'{"role":7}',
-            b"0",
-            b'"',
-            b"",
-        ]
-    ),
-    max_size=3,
-)
+HEAD = b'{"model":"m","messages":['
+TWICE = b'],"model":"m","messages":[' + ANSWER + b"]}"
+
+heads = st.sampled_from([HEAD, b'{ "messages" : [ ', b'{"messages":[1],"model":"m","messages":['])
+readable = [
+    ANSWER,
+    RESULT,
+    b'{"role":"user","content":[{"type":"text","text":"[{"}], "x": NaN}',
+    b'{"role":"user","content":"\\ud800"}',
+    b'{"role":"user","role":"tool","content":"twice"}',
+    b'{"role":"user","content":"\xff"}',
+]
+raws = st.lists(st.sampled_from([*readable, b'{"role":7}', b"0", b'"', b""]), max_size=3)
 tails = st.sampled_from(
     [
-        b"]}",
+        b'],"model":"m"}',
         b' ] , "model":"n", "stream":true,"tools":[{"function":{"name":"bash"}}]}',
-        b'],"model":"m","prompt_cache_key":"k","messages":[' + ANSWER + b"]}",
+        TWICE,
         b'],"model":"m","mess\\u0061ges":0}',
-        b'],"model":"m","truncation":NaN}',
+        b'],"model":"m","prompt_cache_key":"k","truncation":NaN}',
         b"]",
         b"}",
         b']} "more"',
@@ -135,15 +123,14 @@ def test_what_is_known_in_one_form_is_not_in_another() -> None:
     assert first.known == second.known == [0]
 
 
-@given(heads, raws, raws, tails, tails, st.sampled_from([b",", b" ,\n", b",,"]))
-def test_nobody_can_tell(
-    head: bytes, before: list[bytes], after: list[bytes], end: bytes, tail: bytes, comma: bytes
-) -> None:
+@given(heads, st.lists(st.sampled_from(readable), max_size=3), raws, tails, st.sampled_from([b",", b" ,\n", b",,"]))
+@example(HEAD, [], [], TWICE, b",")
+def test_nobody_can_tell(head: bytes, before: list[bytes], after: list[bytes], tail: bytes, comma: bytes) -> None:
     """A body is read to the same conversation, or refused in the same words, whatever was read before it."""
-    first = head + comma.join([SYSTEM, *before]) + end
-    second = head + comma.join([SYSTEM, *before, *after]) + tail
+    first = head + b",".join([SYSTEM, *before])
     reader = Reader()
-    outcome(reader, first)
+    outcome(reader, first + b'],"model":"m"}')
+    second = first + b"".join(comma + raw for raw in after) + tail
 
     assert outcome(reader, second) == outcome(Reader(), second)
 
