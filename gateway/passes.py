@@ -22,7 +22,7 @@ from rules_engine import (
     ScriptError,
     Signal,
     decide,
-    detect,
+    detect_recalls,
     first_standing,
     index,
     render_form,
@@ -133,7 +133,7 @@ class Pass:
         observation = item.observation
         if asked := requested(observation.command):
             shown = (self.pinned.get(key) for key in self.shown)
-            self.signals += detect(observation, (pinned for pinned in shown if isinstance(pinned, Rewritten)))
+            self.signals += detect_recalls(observation, (pinned for pinned in shown if isinstance(pinned, Rewritten)))
             recalled = Recalled(
                 key=observation.key, raw_digest=item.digest, answers=tuple(self._answer(name, item) for name in asked)
             )

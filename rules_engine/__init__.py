@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from rules_engine.codec import dump, load
+from rules_engine.complaints import Complaint, complaints
 from rules_engine.engine import decide, first_standing, render_form, shown
 from rules_engine.lines import index
 from rules_engine.marks import find_ids
 from rules_engine.recall import requested, substitute
 from rules_engine.script import text_digest
-from rules_engine.signals import detect
+from rules_engine.signals import detect, detect_recalls
 from rules_engine.types import (
     Applied,
     Context,
@@ -33,6 +34,7 @@ from rules_engine.types import (
 
 __all__ = [
     "Applied",
+    "Complaint",
     "Context",
     "Decision",
     "Earlier",
@@ -51,8 +53,10 @@ __all__ = [
     "Settings",
     "Signal",
     "Turn",
+    "complaints",
     "decide",
     "detect",
+    "detect_recalls",
     "dump",
     "find_ids",
     "first_standing",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from rules_engine import guards, marks
 from rules_engine.draft import Draft
@@ -52,8 +52,9 @@ def leave_out(
         if guards.gains(edit):
             ids.add(name)
             edits.append(edit)
-            authors = tuple(dict.fromkeys(dropped[at] for at in range(start, end)))
-            omissions.append(Omission(id=name, spans=(span,), lines=end - start, rules=authors))
+            parts = [(offsets[at], rule) for at, rule in _parts(dropped, start, end)]
+            cuts, authors = _divide(draft, span, parts)
+            omissions.append(Omission(id=name, spans=cuts, lines=end - start, rules=authors))
     return _credited(draft, edits, omissions) if edits else draft
 
 
@@ -74,6 +75,25 @@ def _runs(dropped: Collection[int]) -> Iterator[tuple[int, int]]:
     for _, run in groupby(enumerate(sorted(dropped)), key=lambda item: item[1] - item[0]):
         places = [at for _, at in run]
         yield places[0], places[-1] + 1
+
+
+def _parts(dropped: Mapping[int, RuleRef], start: int, end: int) -> Iterator[tuple[int, RuleRef]]:
+    """Where in a run of dropped lines the part of each rule begins."""
+    for at in range(start, end):
+        if at == start or dropped[at] != dropped[at - 1]:
+            yield at, dropped[at]
+
+
+def _divide(
+    draft: Draft, span: tuple[int, int], parts: Sequence[tuple[int, RuleRef]]
+) -> tuple[tuple[tuple[int, int], ...], tuple[RuleRef, ...]]:
+    """The slice of a run cut where the part of another rule begins; whole, with all its rules, where that cannot be told."""
+    authors = tuple(rule for _, rule in parts)
+    begins = trace(draft.script, [(at, at + 1) for at, _ in parts[1:]])
+    cuts = [span[0], *(begin[0] for begin in begins if begin is not None), span[1]]
+    if len(cuts) <= len(parts) or sorted(set(cuts)) != cuts:
+        return (span,), tuple(dict.fromkeys(authors))
+    return tuple(pairwise(cuts)), authors
 
 
 def _credited(draft: Draft, edits: Sequence[Edit], omissions: Sequence[Omission]) -> Draft:

@@ -82,7 +82,8 @@ class Omission:
     """Slices of the raw text that the mark hides, in order; joined they are what a recall gives back."""
     lines: int
     rules: tuple[RuleRef, ...] = ()
-    """Whose doing it is: a complaint about this omission concerns them only."""
+    """Whose doing it is: a complaint about this omission concerns them only. Where there are as many as spans, each
+    left out the span at its place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +227,7 @@ class Earlier:
         return self.first + at + sum(lines - 1 for place, lines in self.hidden.items() if place < at)
 
 
-SignalName = Literal["recall"]
+SignalName = Literal["recall", "mark", "edit", "reappeared", "reran", "asked"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from rules_engine.signals import recall
-from rules_engine.types import Observation, Rewritten, Signal
+from rules_engine.signals import asked, edit, mark, reappeared, recall, reran
+from rules_engine.types import Observation, Rewritten, Signal, SignalName, Turn
 
 
 class Detector(Protocol):
@@ -15,15 +15,26 @@ class Detector(Protocol):
     WEIGHT: float
     """How strong a complaint it is, from 0 to 1."""
 
-    def detect(self, observation: Observation, decisions: Iterable[Rewritten]) -> tuple[Signal, ...]:
-        """What `observation`, the result of the agent's next call, says about `decisions` that it was looking at."""
+    def detect(self, turns: Sequence[Turn]) -> tuple[Signal, ...]:
+        """What the newest of `turns`, the last, says about decisions in those before it."""
 
 
-SIGNALS: Mapping[str, Detector] = {"recall": recall}
-"""All signals, by name."""
+SIGNALS: Mapping[SignalName, Detector] = {
+    "recall": recall,
+    "mark": mark,
+    "edit": edit,
+    "reappeared": reappeared,
+    "reran": reran,
+    "asked": asked,
+}
+"""All signals, by name; the strongest first."""
 
 
-def detect(observation: Observation, decisions: Iterable[Rewritten]) -> tuple[Signal, ...]:
-    """What `observation` says about the decisions before it, whichever signal finds it."""
-    before = tuple(decisions)
-    return tuple(signal for member in SIGNALS.values() for signal in member.detect(observation, before))
+def detect(turns: Sequence[Turn]) -> tuple[Signal, ...]:
+    """What the newest turn says about the decisions before it, whichever signal finds it."""
+    return tuple(signal for member in SIGNALS.values() for signal in member.detect(turns)) if turns else ()
+
+
+def detect_recalls(observation: Observation, decisions: Iterable[Rewritten]) -> tuple[Signal, ...]:
+    """What asking for omitted text says about `decisions`, known as soon as the call is."""
+    return recall.blame(observation, decisions)

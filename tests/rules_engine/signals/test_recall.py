@@ -36,12 +36,12 @@ def decision(key: str, **omitted: RuleRef) -> Rewritten:
 )
 def test_is_no_complaint(command: str) -> None:
     """Only asking for what was left out is one."""
-    assert recall.detect(asking(command), [decision("k", aaaaaa=A)]) == ()
+    assert recall.blame(asking(command), [decision("k", aaaaaa=A)]) == ()
 
 
 def test_blames_the_rule_that_left_it_out() -> None:
     """And no other that took part in the same rewrite."""
-    (signal,) = recall.detect(asking("echo recall:bbbbbb"), [decision("k", aaaaaa=A, bbbbbb=B)])
+    (signal,) = recall.blame(asking("echo recall:bbbbbb"), [decision("k", aaaaaa=A, bbbbbb=B)])
 
     assert (signal.name, signal.key, signal.rules) == ("recall", "k", (B,))
     assert (signal.evidence, signal.weight) == ("echo recall:bbbbbb", recall.WEIGHT)
@@ -50,6 +50,6 @@ def test_blames_the_rule_that_left_it_out() -> None:
 def test_each_id_is_a_complaint() -> None:
     """In the order in which they were asked for; a mark in two forms of a decision is one."""
     decisions = [decision("first", aaaaaa=A, bbbbbb=A), decision("second", bbbbbb=B)]
-    signals = recall.detect(asking("echo recall:bbbbbb; echo recall:aaaaaa"), decisions)
+    signals = recall.blame(asking("echo recall:bbbbbb; echo recall:aaaaaa"), decisions)
 
     assert [(signal.key, signal.rules) for signal in signals] == [("second", (B,)), ("first", (A,))]

@@ -1,0 +1,49 @@
+"""From signals to complaints: evidence about one result adds up against the rules that left out what was missed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rules_engine.types import RuleRef, Signal
+
+THRESHOLD = 0.6
+"""Weight from which on signals are a complaint."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Complaint:
+    """Rules that left out of one result what the agent needed."""
+
+    rules: tuple[RuleRef, ...]
+    key: str
+    """The observation."""
+    evidence: tuple[str, ...]
+    weight: float
+    """Of what speaks against the rule that most speaks against."""
+
+
+def complaints(signals: Iterable[Signal], threshold: float = THRESHOLD) -> tuple[Complaint, ...]:
+    """A complaint for each observation with rules against which enough was said.
+
+    A signal that cannot tell which of several rules it was counts a share against each. The same signal heard again, as
+    when more is asked for of one result, counts again.
+    """
+    by_key: dict[str, list[Signal]] = defaultdict(list)
+    for signal in signals:
+        by_key[signal.key].append(signal)
+    found = (_judge(key, heard, threshold) for key, heard in by_key.items())
+    return tuple(complaint for complaint in found if complaint is not None)
+
+
+def _judge(key: str, heard: list[Signal], threshold: float) -> Complaint | None:
+    against: dict[RuleRef, float] = defaultdict(float)
+    for signal in heard:
+        for rule in signal.rules:
+            against[rule] += signal.weight / len(signal.rules)
+    guilty = tuple(rule for rule, weight in against.items() if weight >= threshold)
+    if not guilty:
+        return None
+    evidence = tuple(dict.fromkeys(signal.evidence for signal in heard if not set(guilty).isdisjoint(signal.rules)))
+    return Complaint(rules=guilty, key=key, evidence=evidence, weight=max(against[rule] for rule in guilty))

@@ -1,0 +1,123 @@
+"""What rules left out of the results that an agent was looking at, and whether it stands in a later text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rules_engine.lines import WORTH
+from rules_engine.recall import requested
+from rules_engine.script import render
+from rules_engine.types import Form, Observation, Omission, Result, RuleRef, Turn
+from rules_engine.use import cores, words
+
+LOOK_BACK = 12
+"""Turns in which something left out may still be missed; a recall and a mark's text name it however old it is."""
+_MOST_PARTS = 400
+"""Lines of a later text that are looked for inside longer lines, at most."""
+_VOLATILE = re.compile(r"\b\d+(?:\.\d+)? ?(?:m?s|secs?|seconds?|minutes?)\b|\b\d{1,2}:\d\d:\d\d(?:[.,]\d+)?\b")
+"""Durations and times of day: they differ whenever a command runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What one mark, or one rule's part of it, hides."""
+
+    id: str
+    rules: tuple[RuleRef, ...]
+    text: str
+    lines: frozenset[str]
+    """Its lines that say something and stand nowhere in what is shown of the result."""
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Paths, identifiers and numbers in it."""
+        return words(self.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """A result that the agent saw with gaps."""
+
+    at: int
+    """The turn that it belongs to."""
+    observation: Observation
+    shown: str
+    gaps: tuple[Gap, ...]
+
+    def missed(self, text: str) -> tuple[Gap, ...]:
+        """The gaps of which a line stands in `text`, whole or in part."""
+        lines = telling(text)
+        found = [gap for gap in self.gaps if not gap.lines.isdisjoint(lines)]
+        if not found and len(lines) <= _MOST_PARTS:
+            parts = [line for line in lines if line not in self.shown]
+            found = [gap for gap in self.gaps if any(part in gap.text for part in parts)]
+        return tuple(found)
+
+    def hinted(self, gaps: Sequence[Gap], hints: frozenset[str]) -> tuple[Gap, ...]:
+        """Those of `gaps` with one of the words `hints` that is not shown; all of them if none has, or every one."""
+        unseen = hints - words(self.shown)
+        return tuple(gap for gap in gaps if unseen & gap.words) or tuple(gaps)
+
+
+def looks(turns: Sequence[Turn], back: int = LOOK_BACK) -> list[Look]:
+    """The results with gaps that the agent had before it took the newest of `turns`; the newest result first."""
+    last = len(turns) - 1
+    found = [_look(at, result) for at in range(max(last - back, 0), last) for result in turns[at].results]
+    return [look for look in reversed(found) if look is not None]
+
+
+def forwarded(result: Result, before: Sequence[Turn] = ()) -> str:
+    """The text of a result as the model saw it; where it answers a recall, what the turns `before` had left out."""
+    asked = requested(result.observation.command)
+    if asked:
+        answers = {o.id: _cut(r.observation, o.spans) for t in before for r in t.results for o in _omissions(r.form)}
+        return "\n".join([result.observation.text, *(answers[name] for name in asked if name in answers)])
+    return render(result.observation.text, result.form.script) if result.form else result.observation.text
+
+
+def telling(text: str) -> frozenset[str]:
+    """The lines of a text that say something, without numbers before them, blanks around them, and times in them."""
+    return frozenset([_settled(line) for line in cores(text.split("\n")) if len(line) >= WORTH])
+
+
+def blamed(gaps: Iterable[Gap]) -> tuple[RuleRef, ...]:
+    """The rules behind `gaps`, each once."""
+    return tuple(dict.fromkeys(rule for gap in gaps for rule in gap.rules))
+
+
+def _look(at: int, result: Result) -> Look | None:
+    observation, form = result.observation, result.form
+    lossy = {applied.rule for applied in form.applied if applied.loss == "lossy"} if form else set()
+    hiding = [omission for omission in _omissions(form) if not lossy.isdisjoint(omission.rules)]
+    if not hiding:
+        return None
+    shown = forwarded(result)
+    seen = telling(shown)
+    gaps = (
+        Gap(omission.id, rules, text, telling(text) - seen)
+        for omission in hiding
+        for rules, text in _authored(observation, omission)
+    )
+    return Look(at=at, observation=observation, shown=shown, gaps=tuple(gaps))
+
+
+def _authored(observation: Observation, omission: Omission) -> Iterator[tuple[tuple[RuleRef, ...], str]]:
+    if len(omission.spans) != len(omission.rules):
+        yield tuple(dict.fromkeys(omission.rules)), _cut(observation, omission.spans)
+        return
+    for span, rule in zip(omission.spans, omission.rules, strict=True):
+        yield (rule,), _cut(observation, (span,))
+
+
+def _cut(observation: Observation, spans: Iterable[tuple[int, int]]) -> str:
+    return "".join(observation.text[start:end] for start, end in spans)
+
+
+def _omissions(form: Form | None) -> tuple[Omission, ...]:
+    return form.omissions if form else ()
+
+
+def _settled(line: str) -> str:
+    return _VOLATILE.sub("0", line) if any(map(str.isdigit, line)) else line

@@ -1,0 +1,72 @@
+"""Lines that were left out come back in a later output, and the agent uses what it could have from nowhere else.
+
+Coming back alone says nothing: commands print the same lines again for many reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rules_engine.gaps import Gap, Look, blamed, forwarded, looks, telling
+from rules_engine.recall import requested
+from rules_engine.steps import is_change, name
+from rules_engine.types import Result, Signal, Turn
+from rules_engine.use import words
+
+WEIGHT = 0.8
+_SOON = 3
+"""Turns after which a use says no more why the lines were fetched."""
+
+
+def detect(turns: Sequence[Turn]) -> tuple[Signal, ...]:
+    """One signal for each earlier result of which the newest turn uses omitted words that a later result gave back."""
+    seen = looks(turns)
+    fresh = words(turns[-1].said) if seen else frozenset()
+    found: dict[str, Signal] = {}
+    for at in range(max(len(turns) - 1 - _SOON, 0), len(turns) - 1):
+        for result in turns[at].results if fresh else ():
+            for look, gaps in _uses(turns, at, result, seen, fresh):
+                rules = blamed(gaps)
+                evidence = f"{name(result.observation)} gave back lines left out of {name(look.observation)}, and they were used"
+                key = look.observation.key
+                found.setdefault(key, Signal(name="reappeared", key=key, rules=rules, evidence=evidence, weight=WEIGHT))
+    return tuple(found.values())
+
+
+def _uses(
+    turns: Sequence[Turn], at: int, result: Result, seen: Sequence[Look], fresh: frozenset[str]
+) -> Iterator[tuple[Look, tuple[Gap, ...]]]:
+    text = forwarded(result, turns[:at])
+    lines = telling(text)
+    wanted = fresh & words(text)
+    for look in seen if wanted else ():
+        if look.at >= at or _is_news(turns, look.at, at, result):
+            continue
+        wanted_here = wanted - words(look.shown)
+        gaps = tuple(gap for gap in look.gaps if _is_wanted(gap, lines, text, wanted_here))
+        if gaps and (wanted_here := wanted_here - _known(turns, result)):
+            gaps = tuple(gap for gap in gaps if _is_wanted(gap, lines, text, wanted_here))
+            if gaps:
+                yield look, gaps
+
+
+def _is_wanted(gap: Gap, lines: frozenset[str], text: str, wanted: frozenset[str]) -> bool:
+    """A line with a wanted word came back, whole or in part."""
+    if not wanted & gap.words:
+        return False
+    back = gap.lines & lines or frozenset(line for line in lines if line in gap.text)
+    return any(wanted & words(line) for line in back)
+
+
+def _is_news(turns: Sequence[Turn], start: int, end: int, result: Result) -> bool:
+    """A program was run again after a change: it had to be, whatever was left out before."""
+    if requested(result.observation.command) or not is_change(result.observation):
+        return False
+    return any(is_change(other.observation) for turn in turns[start + 1 : end] for other in turn.results)
+
+
+def _known(turns: Sequence[Turn], apart: Result) -> frozenset[str]:
+    """Words that the agent has from elsewhere."""
+    said = (words(turn.said) for turn in turns[:-1])
+    shown = (words(forwarded(other)) for turn in turns[:-1] for other in turn.results if other is not apart)
+    return frozenset().union(*said, *shown)

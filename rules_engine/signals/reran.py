@@ -1,0 +1,71 @@
+"""The same or a narrower command again, with no change in between, while lines of the earlier output had been left out.
+
+Not a complaint: a test run again after an edit, a poll, a habit, another target, a look at what was shown anyhow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rules_engine.gaps import Gap, Look, blamed, looks, telling
+from rules_engine.recall import requested
+from rules_engine.steps import is_change, is_poll, is_same_target, name
+from rules_engine.types import Observation, Signal, Turn
+from rules_engine.use import words
+
+WEIGHT = 0.7
+_MOST_LINES = 400
+"""Lines of a narrower output; more are looked for whole."""
+
+
+def detect(turns: Sequence[Turn]) -> tuple[Signal, ...]:
+    """One signal for each result that the newest turn looked at again."""
+    seen = looks(turns)
+    found: dict[str, Signal] = {}
+    for place, result in enumerate(turns[-1].results if seen else ()):
+        observation = result.observation
+        if requested(observation.command):
+            continue
+        look = next((look for look in seen if _is_again(turns, look, place, observation)), None)
+        gaps = look.missed(observation.text) if look else ()
+        if look and gaps:
+            signal = _signal(look, look.hinted(gaps, words(turns[-1].said)), observation, len(turns) - 1 - look.at)
+            found.setdefault(signal.key, signal)
+    return tuple(found.values())
+
+
+def _signal(look: Look, gaps: tuple[Gap, ...], again: Observation, turns: int) -> Signal:
+    lines = sum(len(gap.lines) for gap in gaps)
+    evidence = f"{name(again)} again after {turns} turns without a change; {lines} lines of {name(look.observation)} had been left out"
+    return Signal(name="reran", key=look.observation.key, rules=blamed(gaps), evidence=evidence, weight=WEIGHT)
+
+
+def _is_again(turns: Sequence[Turn], look: Look, place: int, later: Observation) -> bool:
+    if not is_same_target(look.observation, later) or not _is_part(look.observation.text, later.text):
+        return False
+    if look.observation.command == later.command and (is_poll(later) or _is_habit(turns, later)):
+        return False
+    return not any(map(is_change, _between(turns, look, place)))
+
+
+def _is_part(earlier: str, later: str) -> bool:
+    """Every line of the later output stands in the earlier one, whole or inside a line."""
+    whole, lines = telling(earlier), telling(later)
+    rest = lines - whole
+    return bool(lines) and len(rest) <= _MOST_LINES and all(line in earlier for line in rest)
+
+
+def _between(turns: Sequence[Turn], look: Look, place: int) -> Iterator[Observation]:
+    """The steps after the one that was looked at, up to the one that looks again."""
+    same = [result.observation for result in turns[look.at].results]
+    at = next(at for at, observation in enumerate(same) if observation.key == look.observation.key)
+    yield from same[at + 1 :]
+    for turn in turns[look.at + 1 : -1]:
+        yield from (result.observation for result in turn.results)
+    yield from (result.observation for result in turns[-1].results[:place])
+
+
+def _is_habit(turns: Sequence[Turn], later: Observation) -> bool:
+    """The same command was run more than once before: that is how this agent works."""
+    runs = (result.observation.command == later.command for turn in turns[:-1] for result in turn.results)
+    return sum(runs) > 1
