@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from gateway import calls, framings
 from gateway.cache import BoundedCache
 from gateway.framings import Frame
 from gateway.spans import by_value
-from gateway.types import Call, Conversation, Message, Text
+from gateway.types import Call, Conversation, Message, Placed, Text
 from rules_engine import Observation, text_digest
 
 CACHED_CHARS = 24_000_000
@@ -45,6 +46,8 @@ class Seen:
     at: int
     """Index of its message."""
     text: Text
+    place: int = 0
+    """Index of the text among those of its message that are not empty."""
     frame: Frame
     items: tuple[Item, ...]
     failed: bool = False
@@ -81,68 +84,91 @@ def declares_shell(conversation: Conversation, seen: list[Seen]) -> bool:
     return any(s.text.role == "user" or calls.is_shell(s.items[0].observation.tool) for s in seen if s.items)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _History:
+    """What the messages up to one hold."""
+
+    seen: tuple[Seen, ...] = ()
+    asked: Message | None = None
+    """The last assistant message."""
+    calls: Mapping[str, tuple[Call, Message]] = field(default_factory=dict)
+    """By id, each with the message that makes it."""
+    equals: Counter[str] = field(default_factory=Counter)
+    """How often each name occurs."""
+    chars: int = 0
+
+
 class Observer:
-    """Finds the observations of a request. What a message holds depends only on the history that ends with it,
-    so the work is done once for each history."""
+    """Finds the observations of a request. What messages hold depends only on the history that ends with them,
+    so of a history that goes on from a known one only the end is looked at."""
 
     def __init__(self) -> None:
-        self._known: BoundedCache[bytes, tuple[Seen, ...]] = BoundedCache(CACHED_CHARS)
+        self._known: BoundedCache[bytes, _History] = BoundedCache(CACHED_CHARS)
 
     def observe(self, conversation: Conversation, tenant: str, chain: tuple[bytes, ...]) -> list[Seen]:
-        """All observations of a request, in order."""
-        out: list[Seen] = []
-        asked: Message | None = None
-        open_calls: dict[str, tuple[Call, Message]] = {}
-        equals: Counter[str] = Counter()
-        for k, placed in enumerate(conversation.messages):
-            message = placed.message
-            if message.role == "assistant":
-                asked = message
-                open_calls.update({call.id: (call, message) for call in message.calls})
-            if not message.texts or (asked is None and message.role == "user"):
-                continue  # before the first answer a user's text is the task
-            found = self._known.get(chain[k])
-            if found is None:
-                found = _find(k, message, asked, open_calls, tenant, equals)
-                self._known.put(chain[k], found, len(message.words) + 100)
-            else:  # the same texts may stand elsewhere in another JSON form of the message
-                found = tuple([_in(message, s) for s in found])
-            for one in found:
-                for item in one.items:
-                    equals[item.name] += 1
-            out += found
-        return out
+        """All observations of a request, in order. Of a text that came before in another JSON form of its message the
+        old place is told: `text_in` finds the new one."""
+        known, history = self._longest(chain)
+        if known < len(chain):
+            history = _extended(history, conversation.messages, known, tenant)
+            self._known.put(chain[-1], history, history.chars + 100)
+        return list(history.seen)
+
+    def _longest(self, chain: tuple[bytes, ...]) -> tuple[int, _History]:
+        """The longest known history that a request goes on from, and of how many messages it is."""
+        for known in range(len(chain), 0, -1):
+            history = self._known.get(chain[known - 1])
+            if history is not None:
+                return known, history
+        return 0, _History()
 
 
-def _in(message: Message, seen: Seen) -> Seen:
-    text = seen.text
-    for t in message.texts:
-        if t is text:
-            return seen
-    return replace(seen, text=next(t for t in message.texts if t.value == text.value and t.call == text.call))
+def _extended(history: _History, messages: Sequence[Placed], start: int, tenant: str) -> _History:
+    """The history with the messages from `start` on."""
+    seen, asked = list(history.seen), history.asked
+    calls, equals = dict(history.calls), Counter(history.equals)
+    for k in range(start, len(messages)):
+        message = messages[k].message
+        if message.role == "assistant":
+            asked = message
+            calls.update({call.id: (call, message) for call in message.calls})
+        if not message.texts or (asked is None and message.role == "user"):
+            continue  # before the first answer a user's text is the task
+        found = _find(k, message, asked, calls, tenant, equals)
+        equals.update(item.name for one in found for item in one.items)
+        seen += found
+    chars = history.chars + sum(len(placed.message.words) for placed in messages[start:])
+    return _History(seen=tuple(seen), asked=asked, calls=calls, equals=equals, chars=chars)
+
+
+def text_in(message: Message, seen: Seen) -> Text:
+    """Where the text stands in this JSON form of its message."""
+    if any(text is seen.text for text in message.texts):
+        return seen.text
+    return [text for text in message.texts if text.value][seen.place]
 
 
 def _find(
     at: int,
     message: Message,
     asked: Message | None,
-    open_calls: dict[str, tuple[Call, Message]],
+    open_calls: Mapping[str, tuple[Call, Message]],
     tenant: str,
     equals: Counter[str],
 ) -> tuple[Seen, ...]:
     out = []
     count = Counter(equals)
-    for text in message.texts:
+    for place, text in enumerate(text for text in message.texts if text.value):
         try:
             frame = framings.split(text.value, text.role)
         except Exception:  # whatever a framing does wrong costs the saving, never the request
-            out.append(Seen(at=at, text=text, frame=Frame(bodies=()), items=(), failed=True))
+            out.append(Seen(at=at, place=place, text=text, frame=Frame(bodies=()), items=(), failed=True))
             continue
         if frame is None:
             continue
         call, answered = open_calls.get(text.call or "", (None, asked))
         items = tuple(_items(text, frame, call, answered, tenant, count))
-        out.append(Seen(at=at, text=text, frame=frame, items=items))
+        out.append(Seen(at=at, place=place, text=text, frame=frame, items=items))
     return tuple(out)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from gateway import framings, heavy
 from gateway.cache import BoundedCache
-from gateway.identity import Observer, Seen, declares_shell, last_assistant
+from gateway.identity import Observer, Seen, declares_shell, last_assistant, text_in
 from gateway.passes import CACHED_CHARS, FirstSight, Forms, Pass, Shown
 from gateway.pins import Commit, Pinned, Pins, Recalled
 from gateway.spans import encode_string, replace
@@ -155,8 +155,9 @@ class Rewriter:
         new = []
         for one in seen:
             if any(done.shown[item.observation.key].is_rewritten for item in one.items):
-                at = conversation.messages[one.at].start
-                new.append((at + one.text.start, at + one.text.end, self._encode(one, done)))
+                placed = conversation.messages[one.at]
+                text = text_in(placed.message, one)
+                new.append((placed.start + text.start, placed.start + text.end, self._encode(one, done)))
         return replace(body, new) if new else body
 
     def _encode(self, one: Seen, done: Pass) -> bytes:

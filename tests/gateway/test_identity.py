@@ -9,7 +9,7 @@ import pytest
 
 from gateway import framings
 from gateway.cache import BoundedCache
-from gateway.identity import Observer, Seen, chain, declares_shell, last_assistant, tenant_of
+from gateway.identity import Observer, Seen, chain, declares_shell, last_assistant, tenant_of, text_in
 from gateway.shapes import chat_completions
 from gateway.types import Conversation
 
@@ -124,13 +124,29 @@ def test_an_observer_finds_the_same_again_as_a_new_one() -> None:
 
 
 def test_a_remembered_observation_is_found_at_its_new_place() -> None:
-    """The message may have come in another JSON form, in which its text stands elsewhere."""
+    """The message may have come in another JSON form, in which its texts stand elsewhere; equal ones stay apart."""
     observer = Observer()
-    observe(TASK, called(), result(), observer=observer)
-    (seen,) = observe(TASK, called(), {"x": [1, 2, 3]} | result(), observer=observer)
-    raw = json.dumps({"x": [1, 2, 3]} | result())
+    texts = [{"type": "text", "text": text} for text in ("a", "", "a", "b")]
+    observe(TASK, called(), result(texts), observer=observer)
+    new = {"x": [1, 2, 3]} | result([texts[1], *texts])
+    seen = observe(TASK, called(), new, observer=observer)
+    message, raw = conversation(new).messages[0].message, json.dumps(new)
+    places = [text_in(message, one) for one in seen]
 
-    assert raw[seen.text.start : seen.text.end] == json.dumps("a\nb\n")
+    assert [raw[text.start : text.end] for text in places] == ['"a"', '"a"', '"b"']
+    assert len({text.start for text in places}) == 3
+
+
+def test_only_what_is_new_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A retry, and what goes on from a history that was known before, are the old history and its new end."""
+    looked: list[str] = []
+    monkeypatch.setattr(framings, "split", lambda text, role: looked.append(text))
+    observer = Observer()
+    first = (TASK, called(), result("first"))
+    for messages in (first, first, (*first, called(), result("second")), (*first, called(), result("third"))):
+        observe(*messages, observer=observer)
+
+    assert looked == ["first", "second", "third"]
 
 
 @pytest.mark.parametrize(
