@@ -150,12 +150,12 @@ async def test_3_15_14_a_full_disk_stops_no_request(tmp_path: Path) -> None:
             await send(gateway, 1)
             await counted(gateway, "recorded", 1)
             limit = resource.prlimit(gateway.process.pid, resource.RLIMIT_FSIZE)
-            resource.prlimit(gateway.process.pid, resource.RLIMIT_FSIZE, (1, limit[1]))
+            limit_files(gateway, 1, limit[1])
             await send(gateway, 3)
             await send(gateway, 4)
             assert SAMPLE.outputs(json.loads(up.last.body))[3] == STEPS[3].output
             said = await counted(gateway, "dropped", 2)
-            resource.prlimit(gateway.process.pid, resource.RLIMIT_FSIZE, limit)
+            limit_files(gateway, *limit)
             async with asyncio.timeout(20):
                 while not await rewrites(gateway, up) or (await counted(gateway, "recorded"))["recorded"] < 2:  # noqa: ASYNC110
                     await asyncio.sleep(0.1)
@@ -168,6 +168,13 @@ async def test_3_15_14_a_full_disk_stops_no_request(tmp_path: Path) -> None:
     while_full = messages(up.calls[2].body)
     assert messages(up.last.body)[: len(while_full)] == while_full
     assert len(SAMPLE.outputs(json.loads(up.last.body))[2]) < 400
+
+
+def limit_files(gateway: Process, soft: int, hard: int) -> None:
+    """Let no file of the gateway, or of its worker, grow past a size."""
+    pid = gateway.process.pid
+    for one in (pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())):
+        resource.prlimit(one, resource.RLIMIT_FSIZE, (soft, hard))
 
 
 async def rewrites(gateway: Process, up: Upstream) -> bool:
