@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rules_engine.types import Rule, Trigger
 
-_COMMAND = (
+COMMAND = (
     r"(?:^|[;&|(\n]|\s-\w*c\s+[\"'])\s*(?:\w+=\S*\s+)*"
     r"(?:(?:sudo|doas|env|time|timeout|nice|nohup|command|exec|then|do|else)\s+(?:-\S+\s+|\d+[smh]?\s+|\w+=\S*\s+)*)*(?:\S*/)?"
 )
@@ -41,7 +41,7 @@ def _seed(
 SEEDS: tuple[Rule, ...] = (
     _seed(
         "git_transfer",
-        _COMMAND + r"git\s+(?:-\S+\s+(?:[^-\s]\S*\s+)?)*(?:clone|fetch|pull|push|submodule|remote\s+update)\b",
+        COMMAND + r"git\s+(?:-\S+\s+(?:[^-\s]\S*\s+)?)*(?:clone|fetch|pull|push|submodule|remote\s+update)\b",
         "Progress of a git transfer",
         30,
         (3, 5),
@@ -63,7 +63,7 @@ SEEDS: tuple[Rule, ...] = (
     ),
     _seed(
         "pip_install",
-        _COMMAND + r"(?:pip[\d.]*|(?:python[\d.]*|uv)\s+(?:-m\s+)?pip)\s+(?:-\S+\s+)*(?:install|download|wheel)\b",
+        COMMAND + r"(?:pip[\d.]*|(?:python[\d.]*|uv)\s+(?:-m\s+)?pip)\s+(?:-\S+\s+)*(?:install|download|wheel)\b",
         "Progress of pip",
         50,
         (3, 5),
@@ -77,7 +77,7 @@ SEEDS: tuple[Rule, ...] = (
     ),
     _seed(
         "apt_install",
-        _COMMAND
+        COMMAND
         + r"(?:apt|apt-get|aptitude)\s+(?:-\S+\s+(?:\S+=\S+\s+)?)*(?:install|update|upgrade|dist-upgrade|full-upgrade)\b",
         "Progress of apt",
         55,
@@ -92,7 +92,7 @@ SEEDS: tuple[Rule, ...] = (
     ),
     _seed(
         "compiler_lines",
-        f"{_COMMAND}(?:{_MAKE}|{_COMPILER}){_LAST}",
+        f"{COMMAND}(?:{_MAKE}|{_COMPILER}){_LAST}",
         "Compiler calls that are longer than what they say",
         60,
         (5, 10),
@@ -102,7 +102,7 @@ SEEDS: tuple[Rule, ...] = (
     ),
     _seed(
         "key_generation",
-        _COMMAND + r"(?:openssl|ssh-keygen|gpg2?|certtool|easyrsa)\b",
+        COMMAND + r"(?:openssl|ssh-keygen|gpg2?|certtool|easyrsa)\b",
         "Dots that show that a key is being made",
         65,
         (5, 5),
