@@ -41,11 +41,11 @@ class Run(NamedTuple):
 def encode(text: str, observation: Observation) -> Encoded | None:
     """Keep the first copy and state the count; a file that is read, a diff or data stays as it is."""
     lines = text.split("\n")
-    if len(set(lines)) > len(lines) - _FEWEST + 1:
+    if len(set(lines)) > len(lines) - _FEWEST + 1 or any(map(_read_mark, lines)):
         return None
     offsets = starts(lines)
     edits = [_edit(run, offsets) for run in _runs(lines) if _pays(run, lines)]
-    if not edits or nature(observation) in ("read", "diff", "structured") or any(map(_is_mark, lines)):
+    if not edits or nature(observation) in ("read", "diff", "structured"):
         return None
     return Encoded(edits=tuple(edits))
 
@@ -80,25 +80,25 @@ def _edit(run: Run, offsets: Sequence[int]) -> Edit:
     return offsets[run.start + run.size] - 1, offsets[run.start + run.size * run.times] - 1, (run.mark(),)
 
 
-def _is_mark(line: str) -> bool:
-    return line[-1:] == "]" and bool(_LINE_MARK.fullmatch(line) or _BLOCK_MARK.fullmatch(line))
+def _read_mark(line: str) -> re.Match[str] | None:
+    return (_LINE_MARK.fullmatch(line) or _BLOCK_MARK.fullmatch(line)) if line[-1:] == "]" else None
 
 
 def bound(lines: Sequence[str]) -> list[tuple[int, int]]:
     """Each mark with the lines that it says are repeated."""
-    ends = ((at, line) for at, line in enumerate(lines) if line[-1:] == "]")
-    found = [(at, _LINE_MARK.fullmatch(line) or _BLOCK_MARK.fullmatch(line)) for at, line in ends]
-    return [(at if mark.re is _LINE_MARK else at - int(mark[1]), at + 1) for at, mark in found if mark]
+    found = [(at, mark) for at, line in enumerate(lines) if (mark := _read_mark(line))]
+    return [(at if mark.re is _LINE_MARK else at - int(mark[1]), at + 1) for at, mark in found]
 
 
 def verify(text: str, result: str, note: str) -> bool:
     """Write every line and block as often as its mark says, and compare."""
     out: list[str] = []
     for line in result.split("\n"):
-        if mark := _LINE_MARK.fullmatch(line):
-            out += [mark[1]] * int(mark[2])
-        elif mark := _BLOCK_MARK.fullmatch(line):
-            out += out[-int(mark[1]) :] * (int(mark[2]) - 1)
-        else:
+        mark = _read_mark(line)
+        if not mark:
             out.append(line)
+        elif mark.re is _LINE_MARK:
+            out += [mark[1]] * int(mark[2])
+        else:
+            out += out[-int(mark[1]) :] * (int(mark[2]) - 1)
     return "\n".join(out) == text

@@ -35,10 +35,12 @@ def encode(text: str, observation: Observation) -> Encoded | None:
         # In a JSON string a number right after a line break reads as "n12".
         return None
     lines = text.split("\n")
+    if any(map(_NUMBER.match, lines)):
+        return None
     paths = _paths(text, lines)
     whole = _whole(lines, paths)
     groups = list(_groups(lines, paths, whole))
-    if not groups or any(map(_NUMBER.match, lines)):
+    if not groups:
         return None
     return Encoded(edits=tuple(_edits(lines, paths, groups, whole)))
 
