@@ -82,6 +82,30 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Proposer:
+    """The model that proposes rules, beside the miner; without one nothing is asked."""
+
+    model: str = ""
+    """A name of litellm's, ``provider/model``."""
+    url: str = ""
+    key_env: str = ""
+    """Variable with its key; for a model that needs none."""
+    client_key: bool = False
+    """Where there is no such key, use that of the client whose session asks."""
+    daily_tokens: int = 200_000
+    share: float = 0.02
+    """Of all tokens of a day, and of a session, that it may cost (paper: under 2 %)."""
+    reply_tokens: int = 2000
+    """Longest answer."""
+    timeout: float = 180.0
+    """Seconds for an answer (code)."""
+    retries: int = 2
+    """Further attempts where none came (code)."""
+    temperature: float = 0.7
+    """Code."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """Everything that an operator may say."""
 
@@ -91,6 +115,7 @@ class Config:
     rewriting: Rewriting = field(default_factory=Rewriting)
     rules: Settings = field(default_factory=Settings)
     store: Store = field(default_factory=Store)
+    proposer: Proposer = field(default_factory=Proposer)
 
 
 OPENAI = Upstream(name="openai", url="https://api.openai.com/v1", key_env="OPENAI_API_KEY")

@@ -6,24 +6,12 @@ rules of the pool nor none take their place.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from rules_engine.answers import find_object
-from rules_engine.prompts import (
-    COLD,
-    FORM,
-    PLAN,
-    PLANNED,
-    RULE,
-    SHOWN_RULES,
-    About,
-    Missed,
-    Prompt,
-    Start,
-    Uncovered,
-    ask,
-)
+from rules_engine.numbers import Numbers
+from rules_engine.prompts import FORM, RULE, About, Missed, Prompt, Start, Uncovered, ask
 from rules_engine.proposals import Draft, Known, Outcome, check_careful
 from rules_engine.scan import compile_trigger
 from rules_engine.types import EngineError, Rule, RuleError, RuleRef
@@ -35,9 +23,9 @@ class NoReply(EngineError):
     """The model could not be asked, or did not answer; the words say why."""
 
 
-def call(about: About, known: Known) -> Calling:
+def call(about: About, known: Known, numbers: Numbers) -> Calling:
     """One call to a model, from the question to the outcome. Raises nothing for what a model may answer."""
-    prompt = ask(about)
+    prompt = ask(about, numbers)
     if isinstance(about, Missed) and about.rule.kind != FORM:
         draft = Draft(prompt.call, (), ())
         draft.refuse(about.rule.id, f"a model does not write rules of kind {about.rule.kind}")
@@ -45,8 +33,9 @@ def call(about: About, known: Known) -> Calling:
     try:
         text = yield prompt
         pool = about.rules if isinstance(about, Start) else ()
-        draft = Draft(prompt.call, (*known(), *pool), _context(about))
-        return _read(about, text, prompt, draft)
+        replaced = about.rule if isinstance(about, Missed) else None
+        draft = Draft(prompt.call, (*known(), *pool), _context(about), replaced)
+        return _read(about, text, prompt, draft, numbers)
     except (NoReply, RuleError) as error:
         draft = Draft(prompt.call, (), ())
         draft.refuse("", str(error))
@@ -63,28 +52,33 @@ def _context(about: About) -> tuple[str, ...]:
             return (about.said, about.command)
 
 
-def _read(about: About, text: str, prompt: Prompt, draft: Draft) -> Outcome:
+def _read(about: About, text: str, prompt: Prompt, draft: Draft, numbers: Numbers) -> Outcome:
     match about:
         case Start() if about.rules:
-            return _read_plan(about, _fields(text, PLANNED), draft)
+            answer = _lists(text, prompt.schema)
+            return _read_plan(answer, about.rules[: numbers.top_k], draft, numbers.plan_most)
         case Start():
-            _propose(_fields(text, COLD)["rules"], 0, draft)
+            _propose(_lists(text, prompt.schema)["rules"], numbers.plan_most, draft)
         case Uncovered():
             draft.propose(find_object(text, "rule_id"), RULE, lambda rule: _check_fits(rule, about.command))
         case Missed():
             raw = {"trigger_regex": about.rule.trigger.pattern, **find_object(text, "rule_id")}
-            draft.propose(raw, prompt.schema, lambda rule: check_careful(rule, about), parent=about.rule.id)
+            draft.propose(raw, prompt.schema, lambda rule: check_careful(rule, about))
     return draft.outcome()
 
 
-def _read_plan(about: Start, answer: dict[str, list[Any]], draft: Draft) -> Outcome:
-    selected = _select(answer["selected_rule_ids"], about.rules[:SHOWN_RULES], draft)
-    _propose([*answer["modified_rules"], *answer["new_rules"]], len(selected), draft)
+def _read_plan(answer: Mapping[str, list[Any]], pool: Sequence[Rule], draft: Draft, most: int) -> Outcome:
+    selected = _select(answer["selected_rule_ids"], pool, draft)
+    for name in selected[most:]:
+        draft.refuse(name[0], _too_many(most))
+    del selected[most:]
+    changed, new = answer["modified_rules"], answer["new_rules"]
+    _propose([*changed, *new], most - len(selected), draft, len(changed))
     nothing_held = draft.refused and not selected and not draft.proposed
     return draft.outcome(None if nothing_held else selected)
 
 
-def _fields(text: str, schema: Any) -> dict[str, list[Any]]:
+def _lists(text: str, schema: Mapping[str, Any]) -> dict[str, list[Any]]:
     """The lists of an answer; what is in them is judged one by one."""
     names = schema["properties"]
     answer = find_object(text, *names)
@@ -101,24 +95,29 @@ def _fields(text: str, schema: Any) -> dict[str, list[Any]]:
 
 def _select(ids: Sequence[object], pool: Sequence[Rule], draft: Draft) -> list[RuleRef]:
     by_id = {rule.id: (rule.id, rule.version) for rule in reversed(pool)}
-    selected: list[RuleRef] = []
+    selected: dict[RuleRef, None] = {}
     for name in ids:
-        if not isinstance(name, str) or name not in by_id:
-            draft.refuse(str(name), "selected_rule_ids: there is no such rule in the pool")
-        elif len(selected) >= PLAN[1]:
-            draft.refuse(name, f"too many rules: a plan has at most {PLAN[1]}")
-        elif by_id[name] not in selected:
-            selected.append(by_id[name])
-    return selected
-
-
-def _propose(items: Sequence[object], selected: int, draft: Draft) -> None:
-    for item in items:
-        if selected + len(draft.proposed) < PLAN[1]:
-            draft.propose(item, RULE)
+        if isinstance(name, str) and name in by_id:
+            selected[by_id[name]] = None
         else:
+            draft.refuse(str(name), "selected_rule_ids: there is no such rule in the pool")
+    return list(selected)
+
+
+def _propose(items: Sequence[object], most: int, draft: Draft, changed: int = 0) -> None:
+    """Take items in, so many; the first `changed` of them are changes of rules in the pool."""
+    for at, item in enumerate(items):
+        if len(draft.proposed) >= most:
             name = item.get("rule_id") if isinstance(item, dict) else None
-            draft.refuse(str(name or ""), f"too many rules: a plan has at most {PLAN[1]}")
+            draft.refuse(str(name or ""), _too_many(most))
+        elif at < changed:
+            draft.change(item, RULE)
+        else:
+            draft.propose(item, RULE)
+
+
+def _too_many(most: int) -> str:
+    return f"too many rules: {most} are left of what a plan may have"
 
 
 def _check_fits(rule: Rule, command: str) -> None:

@@ -11,16 +11,13 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal
 
+from rules_engine.numbers import Numbers
 from rules_engine.scan import LONGEST
 from rules_engine.types import Rule
 
 Call = Literal["plan", "cold plan", "new rule", "replacement"]
 Schema = Mapping[str, object]
 
-SHOWN_RULES = 30
-"""Rules of a pool that a planner sees, best first (paper)."""
-PLAN = (3, 7)
-"""Rules that a plan should have, and may have (paper)."""
 PLAN_TASK, TASK, SAID = 1000, 500, 500
 """Characters of the task that a planner and the others see, and of what the agent said (code)."""
 HEAD, TAIL = 2000, 500
@@ -119,24 +116,28 @@ everything is no answer.
 """
 
 
-def ask(about: About) -> Prompt:
+def ask(about: About, numbers: Numbers) -> Prompt:
     """The question that a situation calls for."""
     match about:
         case Start():
-            return _plan(about)
+            return _plan(about, numbers)
         case Uncovered():
             return _new_rule(about)
         case Missed():
             return _replacement(about)
 
 
-def _plan(about: Start) -> Prompt:
-    task = about.task[:PLAN_TASK]
-    least, most = PLAN
+def _plan(about: Start, numbers: Numbers) -> Prompt:
+    most = numbers.plan_most
+    data = {"task": about.task[:PLAN_TASK]}
+    ids, rules = _list(_NAME, most), _list(RULE, most)
     if not about.rules:
-        return _prompt("cold plan", _COLD.format(least=least, most=most), COLD, {"task": task})
-    pool = json.dumps([_shown(rule) for rule in about.rules[:SHOWN_RULES]], ensure_ascii=False)
-    return _prompt("plan", _PLAN.format(least=least, most=most), PLANNED, {"task": task, "pool": pool})
+        words = _COLD.format(least=numbers.plan_least, most=most)
+        return _prompt("cold plan", words, _object({"rules": rules}, "rules"), data)
+    data["pool"] = json.dumps([_shown(rule) for rule in about.rules[: numbers.top_k]], ensure_ascii=False)
+    fields = {"selected_rule_ids": ids, "modified_rules": rules, "new_rules": rules}
+    words = _PLAN.format(least=numbers.plan_least, most=most)
+    return _prompt("plan", words, _object(fields, "selected_rule_ids"), data)
 
 
 def _new_rule(about: Uncovered) -> Prompt:
@@ -216,12 +217,3 @@ _FIELDS: Mapping[str, object] = {
     "priority": {"type": "integer", "minimum": 30, "maximum": 65},
 }
 RULE: Schema = _object(_FIELDS, "rule_id", "trigger_regex")
-COLD: Schema = _object({"rules": _list(RULE, PLAN[1])}, "rules")
-PLANNED: Schema = _object(
-    {
-        "selected_rule_ids": _list(_NAME, PLAN[1]),
-        "modified_rules": _list(RULE, PLAN[1]),
-        "new_rules": _list(RULE, PLAN[1]),
-    },
-    "selected_rule_ids",
-)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from rules_engine import taco
 from rules_engine.answers import check
+from rules_engine.events import content_key
 from rules_engine.kinds import line_filter
 from rules_engine.literals import find_literal
 from rules_engine.prompts import FORM, Call, Missed, Schema
@@ -76,17 +77,17 @@ class Draft:
     known: Sequence[Rule]
     context: Sequence[str]
     """Texts of the task, whose names do not belong in a pattern."""
+    replaced: Rule | None = None
+    """The rule in whose place a proposal stands: its trigger is not in question."""
     proposed: list[Rule] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
 
-    def propose(
-        self, raw: object, schema: Schema, must: Callable[[Rule], None] | None = None, parent: str | None = None
-    ) -> None:
+    def propose(self, raw: object, schema: Schema, must: Callable[[Rule], None] | None = None) -> None:
         """Take one proposal in, or note why not; `must` raises `RuleError` for what else has to hold."""
         name = raw.get("rule_id") if isinstance(raw, dict) else None
         try:
-            rule = self._named(replace(read(raw, schema), parent=parent))
-            if parent is None:
+            rule = self._named(read(raw, schema))
+            if self.replaced is None:
                 check_trigger(rule, self.context)
             check_lines(rule, self.context)
             self._check_new(rule)
@@ -95,7 +96,14 @@ class Draft:
         except RuleError as error:
             self.refuse(name if isinstance(name, str) else "", str(error))
         else:
-            self.proposed.append(replace(rule, evidence={"call": self.call}))
+            self.proposed.append(rule)
+
+    def change(self, raw: object, schema: Schema) -> None:
+        """Take in a rule of the pool that was changed; the one whose name it still has is its parent."""
+        taken = len(self.proposed)
+        self.propose(raw, schema)
+        if len(self.proposed) > taken and isinstance(raw, dict) and raw["rule_id"] in self._pool_ids():
+            self.proposed[-1] = replace(self.proposed[-1], parent=raw["rule_id"])
 
     def refuse(self, rule_id: str, reason: str) -> None:
         """Note that a proposal is not taken."""
@@ -107,16 +115,18 @@ class Draft:
         return Outcome(call=self.call, selected=chosen, proposed=tuple(self.proposed), refused=tuple(self.refused))
 
     def _named(self, rule: Rule) -> Rule:
-        """The rule under a name that is free; in a plan, one that took a pool rule's name is a change of that rule."""
-        pool = {other.id for other in self.known}
-        changed = rule.id if self.call == "plan" and rule.id in pool else None
-        taken = pool | {other.id for other in self.proposed}
-        return replace(rule, id=free_name(rule.id, taken), parent=rule.parent or changed)
+        """The rule under a name that is free."""
+        taken = self._pool_ids() | {other.id for other in self.proposed}
+        parent = self.replaced.id if self.replaced else None
+        return replace(rule, id=free_name(rule.id, taken), parent=parent, evidence={"call": self.call})
+
+    def _pool_ids(self) -> set[str]:
+        return {other.id for other in self.known}
 
     def _check_new(self, rule: Rule) -> None:
-        said = content(rule)
+        said = _said(rule)
         for other in (*self.known, *self.proposed):
-            if content(other) == said:
+            if _said(other) == said:
                 raise RuleError(f"it says the same as {other.id}")
 
 
@@ -174,11 +184,11 @@ def check_careful(rule: Rule, missed: Missed) -> None:
         raise RuleError("it is no more careful: it keeps fewer lines at an end than the old rule")
 
 
-def content(rule: Rule) -> tuple[object, ...]:
-    """What a rule does, whatever it is called."""
+def _said(rule: Rule) -> str:
+    """What a rule does, whatever it is called and however it is written down."""
     params = {**_DEFAULTS, **rule.params} if rule.kind == FORM else rule.params
-    told = {name: sorted(value) if isinstance(value, list | tuple) else value for name, value in params.items()}
-    return (rule.kind, rule.trigger.pattern, repr(sorted(told.items())))
+    plain = {name: sorted(value) if isinstance(value, list | tuple) else value for name, value in params.items()}
+    return content_key(replace(rule, params=plain, on_failing=False))
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

@@ -37,7 +37,6 @@ class ViaLitellm:
     def __init__(self, upstream: Upstream) -> None:
         self._upstream = upstream
         self._litellm: Any = None
-        self._loading = asyncio.Lock()
 
     async def send(self, request: Request) -> Answer:
         """Call the model. Raises `BadRequest` for paths that cannot be translated."""
@@ -74,11 +73,8 @@ class ViaLitellm:
         return sent if sent and self._upstream.client_key else secret(self._upstream.key_env)
 
     async def _load(self) -> Any:
-        async with self._loading:
-            if self._litellm is None:
-                os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-                self._litellm = await asyncio.to_thread(importlib.import_module, "litellm")
-                self._litellm.suppress_debug_info = True
+        if self._litellm is None:
+            self._litellm = await _load()
         return self._litellm
 
     async def aclose(self) -> None:
@@ -148,6 +144,21 @@ class _Stream:
         close = getattr(self._got, "aclose", None)
         if close is not None:
             await close()
+
+
+async def complete(model: str, messages: list[dict[str, str]], **arguments: Any) -> tuple[str, Mapping[str, Any]]:
+    """What a model says to a prompt of ours, and the usage that it reports. Raises what litellm raises."""
+    litellm = await _load()
+    got = await litellm.acompletion(model=model, messages=messages, num_retries=0, drop_params=True, **arguments)
+    body = got.model_dump(exclude_none=True)
+    return str(body["choices"][0]["message"].get("content") or ""), body.get("usage") or {}
+
+
+async def _load() -> Any:
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    litellm: Any = await asyncio.to_thread(importlib.import_module, "litellm")
+    litellm.suppress_debug_info = True
+    return litellm
 
 
 def translated(body: Mapping[str, Any]) -> dict[str, Any]:
