@@ -15,6 +15,7 @@ import yaml
 
 from gateway.errors import ConfigError
 from rules_engine import Settings
+from rules_engine.numbers import Numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +115,7 @@ class Config:
     clients: tuple[Client, ...] = ()
     rewriting: Rewriting = field(default_factory=Rewriting)
     rules: Settings = field(default_factory=Settings)
+    evolution: Numbers = field(default_factory=Numbers)
     store: Store = field(default_factory=Store)
     proposer: Proposer = field(default_factory=Proposer)
 

@@ -117,6 +117,11 @@ def score(entry: Entry) -> float:
     return entry.confidence * (entry.applied + 1)
 
 
+def place_key(repository: str) -> str:
+    """Names a repository without saying which it is."""
+    return blake2b(repository.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+
 def take(entry: Entry | None, event: PoolEvent, numbers: Numbers) -> Entry | None:
     """The entry after an event about it. An event about a rule that nobody knows changes nothing."""
     if event.rule is not None:
@@ -184,7 +189,7 @@ def _complain(entry: Entry, event: PoolEvent, numbers: Numbers) -> Entry:
 
 def _write_back(entry: Entry, event: PoolEvent, numbers: Numbers) -> Entry:
     place = event.text("place")
-    places = entry.places | ({blake2b(place.encode(), digest_size=6).hexdigest()} if place else set())
+    places = entry.places | ({place_key(place)} if place else set())
     after = replace(
         entry,
         counted=entry.counted + event.count("applied"),

@@ -1,0 +1,100 @@
+"""The events of the rule pools: an append-only table in a file of its own, read from where one left off.
+
+An event is a line of JSON that this package does not look into, but for the secrets in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from memory.db import OPEN_PATIENCE, Database
+from memory.errors import StoreError
+from memory.redaction import redact_json
+
+PATIENCE = 5.0
+"""Seconds that events wait for another process that writes."""
+
+SHARED = ""
+"""The tenant whose events are everybody's."""
+
+PAGE = 10_000
+"""Events that are read at once."""
+
+VERSION = 1
+
+_CREATE = "CREATE TABLE IF NOT EXISTS events (seq INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT NOT NULL, event TEXT NOT NULL)"
+_INDEX = "CREATE INDEX IF NOT EXISTS events_tenant ON events (tenant, seq)"
+_KEEP = (
+    "CREATE TRIGGER IF NOT EXISTS events_{0} BEFORE {0} ON events BEGIN SELECT RAISE (ABORT, 'events are only added'); END"
+)
+_INSERT = "INSERT INTO events (tenant, event) VALUES (?, ?)"
+_SELECT = "SELECT seq, tenant, event FROM events WHERE seq > ? {} ORDER BY seq LIMIT ?"
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One event as it is stored."""
+
+    seq: int
+    """Its place among all; later ones are larger, whichever process wrote them."""
+    tenant: str
+    event: str
+
+
+class PoolEvents:
+    """The file of pool events. One connection writes, another reads; several processes may have it open."""
+
+    def __init__(self, writer: Database, reader: Database) -> None:
+        self._writer = writer
+        self._reader = reader
+
+    @classmethod
+    async def open(cls, path: Path) -> Self:
+        """Open the file, or make it. `StoreError` if a newer version made it."""
+        writer = await Database.open(path)
+        try:
+            await _prepare(path, writer)
+            return cls(writer, await Database.open_reader(path))
+        except BaseException:
+            await writer.aclose()
+            raise
+
+    async def append(self, events: Sequence[tuple[str, str]]) -> None:
+        """Add events, each with its tenant: all of them or, on `StoreError`, none."""
+        if not events:
+            return
+        rows = [(tenant, _redacted(event)) for tenant, event in events]
+        async with self._writer.transaction(PATIENCE):
+            await self._writer.run_many(_INSERT, rows)
+
+    async def read(self, after: int = 0, tenant: str | None = None, limit: int = PAGE) -> list[EventRow]:
+        """The next events after a place, in order: a tenant's and the shared ones, or all. Ask again until there are none."""
+        if tenant is None:
+            rows = await self._reader.rows(_SELECT.format(""), (after, limit), patience=PATIENCE)
+        else:
+            where = "AND tenant IN (?, ?)"
+            rows = await self._reader.rows(_SELECT.format(where), (after, SHARED, tenant, limit), patience=PATIENCE)
+        return [EventRow(*row) for row in rows]
+
+    async def aclose(self) -> None:
+        """Wait for the batch under way and close the file."""
+        await self._reader.aclose()
+        await self._writer.aclose()
+
+
+async def _prepare(path: Path, database: Database) -> None:
+    async with database.transaction(OPEN_PATIENCE):
+        ((version,),) = await database.rows("PRAGMA user_version")
+        if version > VERSION:
+            raise StoreError(f"{path}: written by a newer version ({version}); upgrade taco-gateway")
+        for statement in (_CREATE, _INDEX, _KEEP.format("update"), _KEEP.format("delete")):
+            await database.rows(statement)
+        await database.rows(f"PRAGMA user_version={VERSION}")
+
+
+def _redacted(event: str) -> str:
+    # Half a character becomes its escape, which in JSON is the same.
+    return redact_json(event.encode("utf-8", "backslashreplace")).decode()

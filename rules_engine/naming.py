@@ -1,0 +1,81 @@
+"""What a rule's trigger names, and whether a task has anything to do with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+
+_EVERYDAY = """
+apt apt-get bash brew bun bunx bundle cargo cat cc clang cmake composer configure curl deno diff docker dotnet eslint find
+flake8 g++ gcc gem git gmake go gpg gradle gradlew grep head java javac jest kubectl less ls make manage.py mocha mvn mvnw
+mypy ninja node npm npx openssl perl php pip pip3 pipenv pnpm poetry prettier pytest python python3 rake rg rspec ruby ruff
+rustc sed setup.py ssh-keygen swift tail tar tee tox tree tsc unittest unzip uv vitest wget yarn zip
+"""
+EVERYDAY = frozenset(_EVERYDAY.split())
+"""Programs that a session may run whatever its task says."""
+
+_WRAPPERS = frozenset(
+    ["sudo", "doas", "env", "time", "timeout", "nice", "nohup", "command", "exec", "then", "do", "else", "sh", "bash"]
+)
+
+_MARKS: Mapping[str, str] = {
+    "cargo.toml": "cargo rustc",
+    "go.mod": "go",
+    "package.json": "npm npx node bun bunx yarn pnpm deno tsc jest vitest eslint mocha prettier",
+    "pom.xml": "mvn mvnw java javac",
+    "build.gradle": "gradle gradlew java javac",
+    "gemfile": "ruby rake bundle gem rspec",
+    "composer.json": "php composer",
+    "package.swift": "swift",
+}
+"""Files that say in which language a repository is, and the programs that belong to it."""
+
+_SYNTAX = re.compile(
+    r"\\([^A-Za-z0-9])|\\[pP]\{[^}]*\}|\\x[0-9a-fA-F]{2}|\\.|\[(?:\\.|[^\]\\])*\]|\(\?[^:)]*[:)]|\{[\d,]*\}|[?*+|()^$.]",
+    re.DOTALL,
+)
+_NAME = re.compile(r"\w[\w.+-]*[\w+]")
+_FILE = re.compile(r"\w\.\w")
+_PLAIN = frozenset(["py", "js", "ts", "txt", "md", "json", "log", "sh", "com", "org", "io", "the", "to", "in"])
+"""Parts of names that say nothing."""
+
+
+def names(pattern: str) -> tuple[str, ...]:
+    """The programs, words and files that a trigger spells out, in order, without what any command may begin with."""
+    spelled = _SYNTAX.sub(lambda found: found[1] or " ", pattern).lower()
+    found = dict.fromkeys(name for name in _NAME.findall(spelled) if any(c.isalpha() for c in name))
+    return tuple(name for name in found if name not in _WRAPPERS)
+
+
+def words(texts: Iterable[str]) -> frozenset[str]:
+    """The words of a task, and the parts that they are made of."""
+    whole = {word.strip(".-") for text in texts for word in re.findall(r"[\w.+-]+", text.lower())}
+    return frozenset(whole.union(*map(_parts, whole)) - {""})
+
+
+def foreign(named: tuple[str, ...], task: Collection[str], marks: Collection[str]) -> str:
+    """Why a rule whose trigger names these has no business in a task; "" where it has, or where nobody can say."""
+    if any(name in task or any(part in task for part in _parts(name)) for name in named if name not in EVERYDAY):
+        return ""
+    # A file by its name is one task's own, even where an everyday program reads it.
+    files = [name for name in named if _FILE.search(name) and name not in EVERYDAY]
+    programs = [name for name in named if name in EVERYDAY]
+    if not programs or files:
+        return _absent((files or named)[0]) if named else ""
+    return next((reason for name in programs if (reason := _misplaced(name, task, marks))), "")
+
+
+def _absent(name: str) -> str:
+    return f"trigger names `{name}`: nothing of it in this task"
+
+
+def _misplaced(name: str, task: Collection[str], marks: Collection[str]) -> str:
+    homes = {mark for mark, programs in _MARKS.items() if name in programs.split()}
+    here = sorted({mark for mark in map(str.lower, marks) if mark in _MARKS})
+    if name in task or not homes or not here or homes & set(here):
+        return ""
+    return f"trigger names `{name}`: this repository has {', '.join(here)}"
+
+
+def _parts(name: str) -> frozenset[str]:
+    return frozenset(part for part in re.split(r"[^a-z0-9]+", name) if len(part) > 1) - _PLAIN
