@@ -83,6 +83,8 @@ def _holders(cores: frozenset[str], earlier: Sequence[Earlier]) -> dict[str, lis
     """For each of `cores` that stands in `earlier` texts, those texts."""
     out: dict[str, list[Earlier]] = {}
     for source in earlier:
+        if source.places.keys().isdisjoint(cores):  # of most; it looks through the smaller of both
+            continue
         for core in cores.intersection(source.places):
             out.setdefault(core, []).append(source)
     return out
