@@ -25,10 +25,10 @@ class Complaint:
 
 
 def complaints(signals: Iterable[Signal], threshold: float = THRESHOLD) -> tuple[Complaint, ...]:
-    """A complaint for each observation with rules against which enough was said.
+    """A complaint for each observation with rules against which enough was said; give it all signals of a session so far.
 
-    A signal that cannot tell which of several rules it was counts a share against each. The same signal heard again, as
-    when more is asked for of one result, counts again.
+    A signal that cannot tell which of several rules it was counts a share against each, and such shares do not add up:
+    what leaves it open does not become certain by being heard twice.
     """
     by_key: dict[str, list[Signal]] = defaultdict(list)
     for signal in signals:
@@ -38,12 +38,15 @@ def complaints(signals: Iterable[Signal], threshold: float = THRESHOLD) -> tuple
 
 
 def _judge(key: str, heard: list[Signal], threshold: float) -> Complaint | None:
-    against: dict[RuleRef, float] = defaultdict(float)
-    for signal in heard:
-        for rule in signal.rules:
-            against[rule] += signal.weight / len(signal.rules)
+    against = {rule: _weigh(rule, heard) for signal in heard for rule in signal.rules}
     guilty = tuple(rule for rule, weight in against.items() if weight >= threshold)
     if not guilty:
         return None
     evidence = tuple(dict.fromkeys(signal.evidence for signal in heard if not set(guilty).isdisjoint(signal.rules)))
     return Complaint(rules=guilty, key=key, evidence=evidence, weight=max(against[rule] for rule in guilty))
+
+
+def _weigh(rule: RuleRef, heard: list[Signal]) -> float:
+    mine = [signal for signal in heard if rule in signal.rules]
+    sure = sum(signal.weight for signal in mine if len(signal.rules) == 1)
+    return sure + max((signal.weight / len(signal.rules) for signal in mine if len(signal.rules) > 1), default=0.0)

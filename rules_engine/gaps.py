@@ -26,14 +26,9 @@ class Gap:
 
     id: str
     rules: tuple[RuleRef, ...]
+    start: int
+    """Where its text begins in the raw text."""
     text: str
-    lines: frozenset[str]
-    """Its lines that say something and stand nowhere in what is shown of the result."""
-
-    @property
-    def words(self) -> frozenset[str]:
-        """Paths, identifiers and numbers in it."""
-        return words(self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,19 +41,19 @@ class Look:
     shown: str
     gaps: tuple[Gap, ...]
 
-    def missed(self, text: str) -> tuple[Gap, ...]:
-        """The gaps of which a line stands in `text`, whole or in part."""
-        lines = telling(text)
-        found = [gap for gap in self.gaps if not gap.lines.isdisjoint(lines)]
-        if not found and len(lines) <= _MOST_PARTS:
+    def missed(self, text: str) -> dict[Gap, int]:
+        """The gaps of which a line stands in `text` and not in what is shown, whole or else in part; and how many do."""
+        lines = telling(text) - telling(self.shown)
+        found = {gap: len(lines & telling(gap.text)) for gap in self.gaps}
+        if not any(found.values()) and len(lines) <= _MOST_PARTS:
             parts = [line for line in lines if line not in self.shown]
-            found = [gap for gap in self.gaps if any(part in gap.text for part in parts)]
-        return tuple(found)
+            found = {gap: sum(part in gap.text for part in parts) for gap in self.gaps}
+        return {gap: count for gap, count in found.items() if count}
 
-    def hinted(self, gaps: Sequence[Gap], hints: frozenset[str]) -> tuple[Gap, ...]:
-        """Those of `gaps` with one of the words `hints` that is not shown; all of them if none has, or every one."""
-        unseen = hints - words(self.shown)
-        return tuple(gap for gap in gaps if unseen & gap.words) or tuple(gaps)
+    def used(self, gaps: Iterable[Gap], said: frozenset[str]) -> tuple[Gap, ...]:
+        """Those of `gaps` that hold one of the words `said` that is not shown."""
+        unseen = said - words(self.shown)
+        return tuple(gap for gap in gaps if unseen and not unseen.isdisjoint(words(gap.text)))
 
 
 def looks(turns: Sequence[Turn], back: int = LOOK_BACK) -> list[Look]:
@@ -93,22 +88,17 @@ def _look(at: int, result: Result) -> Look | None:
     hiding = [omission for omission in _omissions(form) if not lossy.isdisjoint(omission.rules)]
     if not hiding:
         return None
-    shown = forwarded(result)
-    seen = telling(shown)
-    gaps = (
-        Gap(omission.id, rules, text, telling(text) - seen)
-        for omission in hiding
-        for rules, text in _authored(observation, omission)
-    )
-    return Look(at=at, observation=observation, shown=shown, gaps=tuple(gaps))
+    gaps = tuple(gap for omission in hiding for gap in _authored(observation, omission))
+    return Look(at=at, observation=observation, shown=forwarded(result), gaps=gaps)
 
 
-def _authored(observation: Observation, omission: Omission) -> Iterator[tuple[tuple[RuleRef, ...], str]]:
-    if len(omission.spans) != len(omission.rules):
-        yield tuple(dict.fromkeys(omission.rules)), _cut(observation, omission.spans)
+def _authored(observation: Observation, omission: Omission) -> Iterator[Gap]:
+    rules, spans = omission.rules, omission.spans
+    if len(rules) != len(spans):
+        yield Gap(omission.id, tuple(dict.fromkeys(rules)), spans[0][0], _cut(observation, spans))
         return
-    for span, rule in zip(omission.spans, omission.rules, strict=True):
-        yield (rule,), _cut(observation, (span,))
+    for rule, span in zip(rules, spans, strict=True):
+        yield Gap(omission.id, (rule,), span[0], _cut(observation, (span,)))
 
 
 def _cut(observation: Observation, spans: Iterable[tuple[int, int]]) -> str:

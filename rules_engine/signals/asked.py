@@ -23,23 +23,23 @@ _ASKS = re2.compile(
     r"(?i)need_full_output"
     rf"|\b{_WANT}\b[^.\n]{{0,40}}\b(?:full|whole|entire|complete|untruncated|unfiltered|raw|rest of the|omitted|missing|hidden) (?:[\w-]+ ){{0,2}}{_TEXT}\b"
     rf"|\b{_TEXT}\b[^.\n]{{0,40}}\b(?:was|were|is|are|got|been|seems?|looks?|appears?)\b[^.\n]{{0,15}}\b{_GONE}\b"
-    rf"|\b{_GONE} (?:[\w-]+ )?{_TEXT}\b|\b{_TEXT} (?:that )?I need (?:is|are|was|were) (?:not|left out|missing)"
+    rf"|\b(?:truncated|omitted|elided|compressed|cut[- ]off) (?:[\w-]+ )?{_TEXT}\b|\b{_TEXT} (?:that )?I need (?:is|are|was|were) (?:not|left out|missing)"
     r"|\bnot in (?:that|the|this) (?:output|log|listing|result)\b|\bcan(?:no|')t see (?:the |all )?[\w -]{0,30}\b(?:output|log|lines|part|rest)\b"
     r"|(?:vollständige|ganze|komplette) Ausgabe|Ausgabe[^.\n]{0,30}(?:abgeschnitten|gekürzt|unvollständig)"
     r"|sortie (?:complète|entière|tronquée)|salida (?:completa|truncada)|saída (?:completa|truncada)"
     r"|полный вывод|вывод (?:обрезан|усечён)|完整(?:的)?(?:输出|日志|內容|内容)|输出(?:被|已)(?:截断|省略)|(?:出力|ログ)[^。\n]{0,10}(?:全体|全文|省略|切れ)|전체 출력|출력이 (?:잘|생략)"
 )
+_CODE = re2.compile(r'(?s)```.*?(?:```|\z)|"keystrokes"\s*:\s*"(?:[^"\\]|\\.)*"')
+"""Commands that an agent without calls writes into its text."""
 _CUT_ITSELF = re2.compile(r"(?i)\b(?:truncated|omitted|elided|output too (?:large|long))\b")
 
 
 def detect(turns: Sequence[Turn]) -> tuple[Signal, ...]:
     """One signal if the newest turn asks for more, about the newest result that had gaps; where the tool had cut its
     output itself, the words may be about that, and say nothing."""
-    look = next(iter(looks(turns, _SOON)), None)
-    if look is None or _CUT_ITSELF.search(look.observation.text):
-        return ()
     prose = _prose(turns[-1])
-    if not _ASKS.search(prose):
+    look = next(iter(looks(turns, _SOON)), None) if _ASKS.search(prose) else None
+    if look is None or _CUT_ITSELF.search(look.observation.text):
         return ()
     evidence = f"the agent asked for more of the output of {name(look.observation)}"
     rules = blamed(_meant(look, turns[-1], prose))
@@ -48,13 +48,14 @@ def detect(turns: Sequence[Turn]) -> tuple[Signal, ...]:
 
 def _meant(look: Look, turn: Turn, prose: str) -> tuple[Gap, ...]:
     """The gaps that what it ran then shows, else those with words that it names, else all."""
-    shown = [gap for result in turn.results for gap in look.missed(result.observation.text)]
-    return look.hinted(tuple(dict.fromkeys(shown)) or look.gaps, words(prose))
+    shown = {gap: None for result in turn.results for gap in look.missed(result.observation.text)}
+    gaps = tuple(shown) or look.gaps
+    return look.used(gaps, words(prose)) or gaps
 
 
 def _prose(turn: Turn) -> str:
     """What the agent said, without the arguments of its calls."""
-    said = turn.said
+    said = str(_CODE.sub("", turn.said))
     for result in turn.results:
         for part in _given(result.observation.command):
             said = said.replace(part, "")

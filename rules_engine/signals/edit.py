@@ -11,7 +11,7 @@ from rules_engine.gaps import Gap, Look, blamed, looks
 from rules_engine.lines import WORTH
 from rules_engine.steps import name
 from rules_engine.types import Observation, Signal, Turn
-from rules_engine.use import cores
+from rules_engine.use import cores, words
 
 WEIGHT = 0.9
 _LONGEST = 2000
@@ -25,38 +25,37 @@ _OLD = re2.compile(r"(?i)^(?:old|search|find|target|original|before|context|patc
 
 
 def detect(turns: Sequence[Turn]) -> tuple[Signal, ...]:
-    """One signal for each read whose gaps the old text of a failed edit runs into."""
-    found: dict[str, Signal] = {}
-    for result in turns[-1].results:
-        observation = result.observation
-        if len(observation.text) > _LONGEST or not _FAILED.search(observation.text):
-            continue
-        old = tuple(line for line in cores(_sought(observation)) if line)
-        for look in looks(turns) if old else ():
-            gaps = tuple(_torn(look, old))
-            if gaps:
-                evidence = f"an edit did not match what was left out of {name(look.observation)}"
-                key = look.observation.key
-                signal = Signal(name="edit", key=key, rules=blamed(gaps), evidence=evidence, weight=WEIGHT)
-                found.setdefault(key, signal)
-    return tuple(found.values())
+    """Signals for each read whose gaps the old text of a failed edit runs into: against the rules whose lines it tries to
+    quote, else each of them, since no old text over the gap matches without the lines of all."""
+    return tuple(
+        signal
+        for result in turns[-1].results
+        if len(result.observation.text) <= _LONGEST and _FAILED.search(result.observation.text)
+        for signal in _judge(turns, _sought(result.observation))
+    )
+
+
+def _judge(turns: Sequence[Turn], sought: Sequence[str]) -> Iterator[Signal]:
+    old = tuple(line for line in cores(sought) if line)
+    for look in looks(turns) if old else ():
+        gaps = tuple(_torn(look, old))
+        for rule in blamed(look.used(gaps, words("\n".join(old))) or gaps):
+            evidence = f"an edit did not match what was left out of {name(look.observation)}"
+            yield Signal(name="edit", key=look.observation.key, rules=(rule,), evidence=evidence, weight=WEIGHT)
 
 
 def _torn(look: Look, old: Sequence[str]) -> Iterator[Gap]:
-    """The gaps that lie between lines of the old text, or next to them where the old text goes on otherwise."""
-    raw = cores(look.observation.text.split("\n"))
-    if not old or _stands(raw, old):
+    """The gaps that lie between lines of the old text, or next to them."""
+    text = look.observation.text
+    raw = cores(text.split("\n"))
+    if _stands(raw, old):
         return  # what it quotes is right as it was read: the file has changed since
-    quoted = frozenset(line for line in old if len(line) >= WORTH)
-    shown = frozenset(cores(look.shown.split("\n")))
-    places = [at for at, line in enumerate(raw) if line in quoted and line in shown]
-    if not places or max(places) - min(places) > 4 * len(old) + len(raw):
-        return
-    for gap in look.gaps:
-        begin = look.observation.text.find(gap.text)
-        first = look.observation.text.count("\n", 0, begin)
+    quoted = frozenset(line for line in old if len(line) >= WORTH) & frozenset(cores(look.shown.split("\n")))
+    places = [at for at, line in enumerate(raw) if line in quoted]
+    for gap in look.gaps if places else ():
+        first = text.count("\n", 0, gap.start)
         last = first + gap.text.rstrip("\n").count("\n")
-        if min(places) - 1 <= last and first <= max(places) + 1:
+        if any(first - 1 <= at <= last + 1 for at in places):
             yield gap
 
 

@@ -11,17 +11,21 @@ WEIGHT = 0.9
 
 
 def detect(turns: Sequence[Turn]) -> tuple[Signal, ...]:
-    """One signal for each mark of a rule that the newest turn writes; naming its id alone, as a recall does, is none."""
+    """Signals for each mark of a rule that the newest turn writes, one against each rule behind it, since the lines of all
+    are missing there; naming its id alone, as a recall does, is none."""
     said = turns[-1].said
-    if "recall:" not in said:
+    if "omitted: echo recall:" not in said:
         return ()
-    found: dict[str, Signal] = {}
-    for look in looks(turns, len(turns)):
-        for name in dict.fromkeys(gap.id for gap in look.gaps):
-            if f"omitted: echo recall:{name}]" in said and name not in found:
-                rules = blamed(gap for gap in look.gaps if gap.id == name)
-                evidence = f"the mark of recall:{name} stands in what the agent wrote"
-                found[name] = Signal(
-                    name="mark", key=look.observation.key, rules=rules, evidence=evidence, weight=WEIGHT
-                )
-    return tuple(found.values())
+    return tuple(
+        Signal(
+            name="mark",
+            key=look.observation.key,
+            rules=(rule,),
+            evidence=f"the mark of recall:{name} stands in what the agent wrote",
+            weight=WEIGHT,
+        )
+        for look in looks(turns, len(turns))
+        for name in dict.fromkeys(gap.id for gap in look.gaps)
+        if f"omitted: echo recall:{name}]" in said
+        for rule in blamed(gap for gap in look.gaps if gap.id == name)
+    )

@@ -5,9 +5,9 @@ Coming back alone says nothing: commands print the same lines again for many rea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from rules_engine.gaps import Gap, Look, blamed, forwarded, looks, telling
+from rules_engine.gaps import Gap, Look, blamed, forwarded, looks
 from rules_engine.recall import requested
 from rules_engine.steps import is_change, name
 from rules_engine.types import Result, Signal, Turn
@@ -37,25 +37,20 @@ def _uses(
     turns: Sequence[Turn], at: int, result: Result, seen: Sequence[Look], fresh: frozenset[str]
 ) -> Iterator[tuple[Look, tuple[Gap, ...]]]:
     text = forwarded(result, turns[:at])
-    lines = telling(text)
     wanted = fresh & words(text)
     for look in seen if wanted else ():
-        if look.at >= at or _is_news(turns, look.at, at, result):
+        if look.at >= at or not _wanted(look.gaps, wanted) or _is_news(turns, look.at, at, result):
             continue
-        wanted_here = wanted - words(look.shown)
-        gaps = tuple(gap for gap in look.gaps if _is_wanted(gap, lines, text, wanted_here))
-        if gaps and (wanted_here := wanted_here - _known(turns, result)):
-            gaps = tuple(gap for gap in gaps if _is_wanted(gap, lines, text, wanted_here))
-            if gaps:
-                yield look, gaps
+        unknown = wanted - words(look.shown) - _known(turns, result)
+        back = look.missed(text) if unknown else {}
+        gaps = tuple(_wanted(back, unknown))
+        if gaps:
+            yield look, gaps
 
 
-def _is_wanted(gap: Gap, lines: frozenset[str], text: str, wanted: frozenset[str]) -> bool:
-    """A line with a wanted word came back, whole or in part."""
-    if not wanted & gap.words:
-        return False
-    back = gap.lines & lines or frozenset(line for line in lines if line in gap.text)
-    return any(wanted & words(line) for line in back)
+def _wanted(gaps: Iterable[Gap], wanted: frozenset[str]) -> list[Gap]:
+    """Those with a word that is wanted."""
+    return [gap for gap in gaps if any(word in gap.text for word in wanted) and wanted & words(gap.text)]
 
 
 def _is_news(turns: Sequence[Turn], start: int, end: int, result: Result) -> bool:

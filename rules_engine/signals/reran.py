@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rules_engine.gaps import Gap, Look, blamed, looks, telling
+from rules_engine.gaps import Look, blamed, looks, telling
 from rules_engine.recall import requested
 from rules_engine.steps import is_change, is_poll, is_same_target, name
 from rules_engine.types import Observation, Signal, Turn
@@ -27,25 +27,23 @@ def detect(turns: Sequence[Turn]) -> tuple[Signal, ...]:
         if requested(observation.command):
             continue
         look = next((look for look in seen if _is_again(turns, look, place, observation)), None)
-        gaps = look.missed(observation.text) if look else ()
+        gaps = look.missed(observation.text) if look else {}
         if look and gaps:
-            signal = _signal(look, look.hinted(gaps, words(turns[-1].said)), observation, len(turns) - 1 - look.at)
-            found.setdefault(signal.key, signal)
+            rules = blamed(look.used(gaps, words(turns[-1].said)) or gaps)
+            back = f"{sum(gaps.values())} lines left out of {name(look.observation)} are in it"
+            evidence = f"{name(observation)} again, {len(turns) - 1 - look.at} turns later and nothing changed: {back}"
+            key = look.observation.key
+            found.setdefault(key, Signal(name="reran", key=key, rules=rules, evidence=evidence, weight=WEIGHT))
     return tuple(found.values())
 
 
-def _signal(look: Look, gaps: tuple[Gap, ...], again: Observation, turns: int) -> Signal:
-    lines = sum(len(gap.lines) for gap in gaps)
-    evidence = f"{name(again)} again after {turns} turns without a change; {lines} lines of {name(look.observation)} had been left out"
-    return Signal(name="reran", key=look.observation.key, rules=blamed(gaps), evidence=evidence, weight=WEIGHT)
-
-
 def _is_again(turns: Sequence[Turn], look: Look, place: int, later: Observation) -> bool:
-    if not is_same_target(look.observation, later) or not _is_part(look.observation.text, later.text):
+    earlier = look.observation
+    if not is_same_target(earlier, later) or any(map(is_change, _between(turns, look, place))):
         return False
-    if look.observation.command == later.command and (is_poll(later) or _is_habit(turns, later)):
+    if earlier.command == later.command and (is_poll(later) or _is_habit(turns, later)):
         return False
-    return not any(map(is_change, _between(turns, look, place)))
+    return _is_part(earlier.text, later.text)
 
 
 def _is_part(earlier: str, later: str) -> bool:
