@@ -71,8 +71,9 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
         walk = Walk(
             config=config,
             routes=routes,
-            rewriter=Rewriter(pins, lambda: ruleset, archive.omitted),
+            rewriter=Rewriter(pins, archive.omitted),
             sessions=Sessions(),
+            rules=lambda exchange, agent: ruleset,
             offer=recorder.offer,
             clock=clock,
         )

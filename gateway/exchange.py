@@ -27,6 +27,7 @@ from gateway.sessions import History, Sessions, named_session
 from gateway.shapes import Shape, chat_completions
 from gateway.spans import MalformedJSON, members, string
 from gateway.types import Answer, Conversation, Headers, Outcome, Request
+from rules_engine import RuleSet
 
 REPLY_LIMIT = 32 << 20
 """Bytes of an answer that are kept for the archive and the accounts; the client gets all of them."""
@@ -69,6 +70,8 @@ class Exchange:
 
 
 Offer = Callable[[Exchange], None]
+Rules = Callable[[Exchange, str], RuleSet]
+"""(exchange, how the client names itself) → the rules of its session."""
 
 
 class Walk:
@@ -81,6 +84,7 @@ class Walk:
         routes: Routes,
         rewriter: Rewriter,
         sessions: Sessions,
+        rules: Rules,
         offer: Offer,
         clock: Callable[[], float],
     ) -> None:
@@ -88,6 +92,7 @@ class Walk:
         self._routes = routes
         self._rewriter = rewriter
         self._sessions = sessions
+        self._rules = rules
         self._offer = offer
         self._clock = clock
         self._reader = Reader()
@@ -165,6 +170,7 @@ class Walk:
                 chain=chain,
                 known=history.known,
                 allowed=lambda tool: tool not in self._config.rewriting.tools_off,
+                ruleset=lambda: self._rules(exchange, got.fields.get("user-agent", "")),
             )
         exchange.outgoing = outgoing
         exchange.prefix_whole = self._sessions.remember(conversation, chain, history, outgoing.digests)

@@ -26,14 +26,16 @@ def raw(item: Item) -> Result:
     return Result(observation=item.observation)
 
 
-def turns(conversation: Conversation, seen: Sequence[Seen], result: Callable[[Item], Result] = raw) -> Iterator[Turn]:
-    """A conversation as turns, in order; what others than the agent say are turns without results."""
+def turns(
+    conversation: Conversation, seen: Sequence[Seen], result: Callable[[Item], Result] = raw, start: int = 0
+) -> Iterator[Turn]:
+    """A conversation from message `start` on as turns, in order; what others than the agent say are turns without results."""
     found: dict[int, list[Seen]] = defaultdict(list)
     for one in seen:
         found[one.at].append(one)
     words = ""
     results: list[Result] = []
-    for at, placed in enumerate(conversation.messages):
+    for at, placed in enumerate(conversation.messages[start:], start):
         message = placed.message
         told = said(message) if message.role == "assistant" else _told(message, found[at])
         if message.role == "assistant" or told:

@@ -74,8 +74,9 @@ class Replay:
         self._walk = Walk(
             config=config,
             routes=Routes([Route(Upstream(name="replay"), self._nobody)]),
-            rewriter=Rewriter(Pins(decisions, time.monotonic, 5.0), lambda: ruleset, _nothing),
+            rewriter=Rewriter(Pins(decisions, time.monotonic, 5.0), _nothing),
             sessions=Sessions(),
+            rules=lambda exchange, agent: ruleset,
             offer=self._offered.append,
             clock=lambda: self._now,
         )

@@ -14,6 +14,7 @@ from gateway.cache import BoundedCache
 from gateway.identity import Observer, Seen, declares_shell, last_assistant, text_in
 from gateway.passes import CACHED_CHARS, FirstSight, Forms, Pass, Shown
 from gateway.pins import Commit, Pinned, Pins, Recalled
+from gateway.sent import Sending, Sent
 from gateway.spans import encode_string, replace
 from gateway.types import Conversation
 from memory import StoreError
@@ -51,6 +52,7 @@ class Rewriter:
         self._forms = Forms()
         self._recalled: BoundedCache[tuple[str, str], str] = BoundedCache(CACHED_CHARS // 4)
         self._encoded: BoundedCache[tuple[str, ...], bytes] = BoundedCache(CACHED_CHARS)
+        self._sending = Sending()
 
     async def rewrite(
         self,
@@ -69,27 +71,54 @@ class Rewriter:
         if not seen:
             return Outgoing(body=body, kept=+kept)
         pinned = await self._find(seen, kept)
-        new = self._new(seen, pinned, max(known, last_assistant(conversation) + 1), kept)
+        sent = self._sending.find(conversation, chain, known, pinned)
+        rest = seen[sent.seen :]
+        new = self._new(rest, pinned, max(known, last_assistant(conversation) + 1), kept)
         stored = await self._stored(seen, pinned, new, tenant)
-        done = Pass(forms=self._forms, pinned=dict(pinned), stored=stored)
-        text = sum(len(i.observation.text) for one in seen for i in one.items if i.observation.key in new)
+        done = self._pass(sent, pinned, stored)
+        text = sum(len(i.observation.text) for one in rest for i in one.items if i.observation.key in new)
         sight = self._sight(conversation, seen, allowed) if new else None
-        await heavy.run(text > heavy.NEW_TEXT, done.run, seen, new, sight)
+        await heavy.run(text > heavy.NEW_TEXT, done.run, rest, new, sight)
         kept += done.kept
         committed = None
         if done.wanted:
             won, committed = await self._choose(done.wanted, kept)
             if won != {p.key: p for p in done.wanted}:
-                again = Pass(forms=self._forms, pinned=pinned | won, stored=stored)
-                again.signals, done = done.signals, again.run(seen, frozenset(), None)
+                again = self._pass(sent, pinned | won, stored)
+                again.signals, done = done.signals, again.run(rest, frozenset(), None)
+        out, digests = self._splice(body, conversation, rest, done, sent)
+        last = conversation.messages[-1]
+        self._sending.keep(
+            chain,
+            known,
+            Sent(
+                last=last,
+                seen=len(seen),
+                pinned=done.pinned,
+                shown=done.shown,
+                mismatches=done.kept["mismatch"],
+                digests=digests,
+                body=memoryview(out)[: len(out) - (len(body) - last.end)],
+            ),
+        )
         return Outgoing(
-            body=self._splice(body, conversation, seen, done),
+            body=out,
             shown=tuple(done.shown.values()),
-            digests=_digests(seen, done),
+            digests=digests,
             fresh=frozenset(new & done.pinned.keys()),
             kept=+kept,
             signals=tuple(done.signals),
             committed=committed,
+        )
+
+    def _pass(self, sent: Sent, pinned: Mapping[str, Pinned], stored: Mapping[str, str]) -> Pass:
+        """A pass over what comes after `sent`."""
+        return Pass(
+            forms=self._forms,
+            pinned=dict(pinned),
+            stored=stored,
+            shown=dict(sent.shown),
+            kept=Counter(mismatch=sent.mismatches),
         )
 
     async def _find(self, seen: list[Seen], kept: Counter[str]) -> dict[str, Pinned]:
@@ -151,30 +180,28 @@ class Rewriter:
             kept["store"] += len(wanted)
             return {}, None
 
-    def _splice(self, body: bytes, conversation: Conversation, seen: list[Seen], done: Pass) -> bytes:
+    def _splice(
+        self, body: bytes, conversation: Conversation, rest: list[Seen], done: Pass, sent: Sent
+    ) -> tuple[bytes, dict[int, bytes]]:
+        """The body to forward, and the digests of the messages that are not forwarded as they came."""
         new = []
-        for one in seen:
-            if any(done.shown[item.observation.key].is_rewritten for item in one.items):
+        digests = dict(sent.digests)
+        for one in rest:
+            shown = [done.shown[item.observation.key] for item in one.items]
+            rewritten = [s.digest.encode() for s in shown if s.is_rewritten]
+            if rewritten:
+                digests[one.at] = digests.get(one.at, b"") + b"".join(rewritten)
                 placed = conversation.messages[one.at]
                 text = text_in(placed.message, one)
-                new.append((placed.start + text.start, placed.start + text.end, self._encode(one, done)))
-        return replace(body, new) if new else body
+                new.append((placed.start + text.start, placed.start + text.end, self._encode(one, shown)))
+        if not digests:
+            return body, digests
+        return b"".join((sent.body, replace(body, new, sent.end))), digests
 
-    def _encode(self, one: Seen, done: Pass) -> bytes:
-        shown = [done.shown[item.observation.key] for item in one.items]
+    def _encode(self, one: Seen, shown: list[Shown]) -> bytes:
         name = (one.text.value, *[s.item.observation.key for s in shown], *[s.digest for s in shown])
         data = self._encoded.get(name)
         if data is None:
             data = encode_string(framings.put(one.text.value, one.frame, [s.text for s in shown]))
             self._encoded.put(name, data, len(data) + 100)
         return data
-
-
-def _digests(seen: list[Seen], done: Pass) -> dict[int, bytes]:
-    out: dict[int, bytes] = {}
-    for one in seen:
-        for item in one.items:
-            shown = done.shown[item.observation.key]
-            if shown.is_rewritten:
-                out[one.at] = out.get(one.at, b"") + shown.digest.encode()
-    return out

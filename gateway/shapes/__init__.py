@@ -31,6 +31,9 @@ class Shape(Protocol):
     def read_reply(self, body: bytes, content_type: str, content_encoding: str = "") -> Reply:
         """Put an answer together, whole or streamed, complete or not."""
 
+    def calls_tools(self, reply: bytes) -> bool:
+        """Whether an answer, whole or streamed, asks for a tool; told by its bytes, without reading it."""
+
     def error_body(self, error: GatewayError) -> bytes:
         """The error as this form's clients expect it."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import msgspec
 
@@ -13,7 +14,7 @@ from gateway.replies import read_reply
 from gateway.spans import MalformedJSON, Member, elements, members
 from gateway.types import Conversation, Message, Placed
 
-__all__ = ["NAME", "PATH", "error_body", "error_event", "read", "read_reply"]
+__all__ = ["NAME", "PATH", "calls_tools", "error_body", "error_event", "read", "read_reply"]
 
 NAME = "chat_completions"
 PATH = "/v1/chat/completions"
@@ -31,6 +32,7 @@ class _Tool(msgspec.Struct):
     custom: _Named | None = None
 
 
+_CALLS = re.compile(rb'"tool_calls"\s*:\s*\[\s*\{|"function_call"\s*:\s*\{')
 _TOOLS = msgspec.json.Decoder(list[_Tool])
 
 
@@ -73,6 +75,11 @@ def _without(body: bytes, before: Conversation | None) -> tuple[bytes, int]:
         return body, 0
     start, end = before.head[0] + 1, before.messages[-1].end
     return b"".join((body[:start], b"0", body[end:])), end - start - 1
+
+
+def calls_tools(reply: bytes) -> bool:
+    """Whether an answer, whole or streamed, asks for a tool; told by its bytes, without reading it."""
+    return _CALLS.search(reply) is not None
 
 
 def error_body(error: GatewayError) -> bytes:

@@ -74,7 +74,8 @@ class Bench:
         self._walk = Walk(
             config=config,
             routes=Routes([Route(UPSTREAM, self.provider)]),
-            rewriter=Rewriter(gateway.pins, lambda: gateway.ruleset, gateway.archive.omitted),
+            rewriter=Rewriter(gateway.pins, gateway.archive.omitted),
+            rules=lambda exchange, agent: gateway.ruleset,
             sessions=Sessions(),
             offer=gateway.recorder.offer,
             clock=clock,

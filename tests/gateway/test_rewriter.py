@@ -31,7 +31,7 @@ class Desk:
         self.pins = Pins(store, lambda: 0.0, 0.2)
         self.rules = RuleSet()
         self.texts: dict[str, str] = {}
-        self.rewriter = Rewriter(self.pins, lambda: self.rules, self.omitted)
+        self.rewriter = Rewriter(self.pins, self.omitted)
 
     async def omitted(self, tenant: str, name: str) -> str | None:
         """What the redacted store has."""
@@ -45,7 +45,13 @@ class Desk:
         read = chat_completions.read(body, BoundedCache(1 << 22))
         links = chain(read, "t")
         outgoing = await self.rewriter.rewrite(
-            body, read, tenant="t", chain=links, known=known, allowed=lambda tool: tool not in off
+            body,
+            read,
+            tenant="t",
+            chain=links,
+            known=known,
+            allowed=lambda tool: tool not in off,
+            ruleset=lambda: self.rules,
         )
         return body, outgoing
 
