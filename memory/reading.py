@@ -57,6 +57,17 @@ class Reader:
             out.append(Message(hash=hash_, parent=parent, role=role, content=content or b""))
         return tuple(out)
 
+    async def sessions(self, tenant: str, limit: int) -> list[str]:
+        """A tenant's sessions that were heard of last, the latest first."""
+        sql = "SELECT session FROM exchanges WHERE tenant = ? AND tip IS NOT NULL GROUP BY session ORDER BY max(ended) DESC LIMIT ?"
+        return [session for (session,) in await self._rows(sql, tenant, limit)]
+
+    async def conversation(self, session: str) -> tuple[Message, ...]:
+        """What was said in a session up to its last answer; messages that were forgotten have no content."""
+        sql = "SELECT tip, reply FROM exchanges WHERE session = ? AND tip IS NOT NULL ORDER BY ended DESC LIMIT 1"
+        rows = await self._rows(sql, session)
+        return await self.chain(rows[0][1] or rows[0][0]) if rows else ()
+
     async def exchange(self, id_: str) -> ExchangeRow | None:
         """One exchange by its id."""
         rows = await self._rows("SELECT * FROM exchanges WHERE id = ?", id_)

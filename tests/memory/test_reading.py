@@ -125,3 +125,21 @@ async def test_omitted(archive: Archive, record: Record, rewrite: Rewrite) -> No
     assert await archive.omitted("tenant", "bbb222") is None
     assert await archive.omitted("another", "aaa111") is None
     assert await archive.omitted("tenant", "ccc333") is None
+
+
+async def test_sessions(archive: Archive, chain: Chain, record: Record) -> None:
+    """A tenant's sessions come with the latest first, and each with all that was said in it."""
+    question, answer, more = chain("a", {"role": "assistant", "content": "b"}, "c")
+    await archive.append(
+        [
+            record("1", [question], reply=answer, session="old", ended=5.0),
+            record("2", [question, answer, more], session="old", ended=6.0),
+            record("3", [question], session="new", ended=9.0),
+            record("4", [question], session="other", tenant="another", ended=10.0),
+            record("5", session="relayed", ended=11.0),
+        ]
+    )
+    assert await archive.sessions("tenant", 5) == ["new", "old"]
+    assert await archive.sessions("tenant", 1) == ["new"]
+    assert await archive.conversation("old") == (question, answer, more)
+    assert await archive.conversation("nobody knows") == ()
