@@ -44,9 +44,8 @@ class Outgoing:
 class Rewriter:
     """Rewrites the observations of requests, each decided once."""
 
-    def __init__(self, pins: Pins, ruleset: Callable[[], RuleSet], omitted: OmittedText) -> None:
+    def __init__(self, pins: Pins, omitted: OmittedText) -> None:
         self._pins = pins
-        self._ruleset = ruleset
         self._omitted = omitted
         self._observer = Observer()
         self._forms = Forms()
@@ -63,8 +62,12 @@ class Rewriter:
         chain: tuple[bytes, ...],
         known: int,
         allowed: Callable[[str], bool],
+        ruleset: Callable[[], RuleSet],
     ) -> Outgoing:
-        """The body to forward. `known` messages were forwarded before; `allowed` says which tools' results may change."""
+        """The body to forward. `known` messages were forwarded before; `allowed` says which tools' results may change.
+
+        `ruleset` gives the rules, and is asked only where there is something to decide.
+        """
         seen = await heavy.run(len(body) > heavy.BODY, self._observer.observe, conversation, tenant, chain)
         kept = Counter({"unreadable": sum(placed.message.broken is not None for placed in conversation.messages)})
         kept["failed"] += sum(one.failed for one in seen)
@@ -77,7 +80,7 @@ class Rewriter:
         stored = await self._stored(seen, pinned, new, tenant)
         done = self._pass(sent, pinned, stored)
         text = sum(len(i.observation.text) for one in rest for i in one.items if i.observation.key in new)
-        sight = self._sight(conversation, seen, allowed) if new else None
+        sight = _sight(conversation, seen, allowed, ruleset()) if new else None
         await heavy.run(text > heavy.NEW_TEXT, done.run, rest, new, sight)
         kept += done.kept
         committed = None
@@ -164,15 +167,6 @@ class Rewriter:
                 self._recalled.put((tenant, name), text, len(text) + 100)
         return text
 
-    def _sight(self, conversation: Conversation, seen: list[Seen], allowed: Callable[[str], bool]) -> FirstSight:
-        return FirstSight(
-            ruleset=self._ruleset(),
-            shell=declares_shell(conversation, seen),
-            whole=conversation.whole,
-            chars=sum(len(placed.message.words) for placed in conversation.messages),
-            allowed=allowed,
-        )
-
     async def _choose(self, wanted: list[Pinned], kept: Counter[str]) -> tuple[dict[str, Pinned], Commit | None]:
         try:
             return await self._pins.choose(wanted)
@@ -205,3 +199,15 @@ class Rewriter:
             data = encode_string(framings.put(one.text.value, one.frame, [s.text for s in shown]))
             self._encoded.put(name, data, len(data) + 100)
         return data
+
+
+def _sight(
+    conversation: Conversation, seen: list[Seen], allowed: Callable[[str], bool], ruleset: RuleSet
+) -> FirstSight:
+    return FirstSight(
+        ruleset=ruleset,
+        shell=declares_shell(conversation, seen),
+        whole=conversation.whole,
+        chars=sum(len(placed.message.words) for placed in conversation.messages),
+        allowed=allowed,
+    )

@@ -90,10 +90,9 @@ def encode_string(text: str) -> bytes:
     return msgspec.json.encode(text)
 
 
-def replace(data: bytes, new: list[tuple[int, int, bytes]]) -> bytes:
-    """`data` with the spans of `new` (in order) replaced, and every other byte as it was."""
+def replace(data: bytes, new: list[tuple[int, int, bytes]], at: int = 0) -> bytes:
+    """`data` from byte `at` on, with the spans of `new` (in order) replaced, and every other byte as it was."""
     out = []
-    at = 0
     for start, end, value in new:
         out += [data[at:start], value]
         at = end

@@ -1,0 +1,61 @@
+"""What was forwarded of histories: as long as its bytes and its decisions stay the same, nothing of it is done again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gateway.cache import BoundedCache
+from gateway.passes import Shown
+from gateway.pins import Pinned, Recalled
+from gateway.types import Conversation, Placed
+
+CACHED_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """What was forwarded of a history; by default of the empty one."""
+
+    last: Placed | None = None
+    """Its last message. A body that was read on from it is the same up to there, in every byte."""
+    seen: int = 0
+    """How many texts it holds."""
+    pinned: Mapping[str, Pinned] = field(default_factory=dict)
+    shown: Mapping[str, Shown] = field(default_factory=dict)
+    mismatches: int = 0
+    digests: Mapping[int, bytes] = field(default_factory=dict)
+    """See `Outgoing`."""
+    body: bytes | memoryview = b""
+    """The body that was forwarded, up to the end of the last message."""
+
+    @property
+    def end(self) -> int:
+        """Where the last message ends in the body that came."""
+        return self.last.end if self.last else 0
+
+
+class Sending:
+    """Remembers what was forwarded last of each conversation."""
+
+    def __init__(self) -> None:
+        self._sent: BoundedCache[bytes, Sent] = BoundedCache(CACHED_BYTES)
+
+    def find(
+        self, conversation: Conversation, chain: tuple[bytes, ...], known: int, pinned: Mapping[str, Pinned]
+    ) -> Sent:
+        """What was forwarded of the first `known` messages, if they would be forwarded so again."""
+        sent = self._sent.get(chain[known - 1]) if 0 < known <= len(chain) else None
+        if sent is None or conversation.messages[known - 1] is not sent.last:
+            return Sent()
+        decided = {key: decision for key, decision in pinned.items() if key in sent.shown}
+        return sent if decided == sent.pinned else Sent()
+
+    def keep(self, chain: tuple[bytes, ...], known: int, sent: Sent) -> None:
+        """Remember what is forwarded, in the place of what was of the first `known` messages."""
+        if 0 < known <= len(chain):
+            self._sent.drop(chain[known - 1])
+        if not any(
+            isinstance(decision, Recalled) for decision in sent.pinned.values()
+        ):  # the store may answer otherwise
+            self._sent.put(chain[-1], sent, len(sent.body) + 1000)
