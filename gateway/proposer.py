@@ -21,6 +21,7 @@ from rules_engine.numbers import Numbers
 from rules_engine.planning import Calling, NoReply, call
 from rules_engine.prompts import Missed, Prompt, Start, Uncovered
 from rules_engine.proposals import Outcome, Refusal
+from rules_engine.skeletons import families
 from rules_engine.types import Rule
 
 QUEUE = 64
@@ -29,6 +30,9 @@ _PAUSE = 1.0
 """Seconds before a further attempt; each is twice as long as the one before."""
 _LATER = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which a further attempt makes sense."""
+
+_SILENT = frozenset({"cd", "export", "source", "set", "mkdir", "true", "sleep"})
+"""What stands before a command that prints."""
 
 
 class Verdict(Protocol):
@@ -56,8 +60,6 @@ class Links:
     """A tenant's pool; it is asked from another thread."""
     admit: Callable[[Ask, Rule], Awaitable[Verdict]]
     emit: Callable[[Sequence[PoolEvent]], Awaitable[None]]
-    family: Callable[[str], str]
-    """The sort of a command: one new rule a day is asked for."""
     count: Callable[[str], int]
     """Tokens of a text."""
     clock: Callable[[], float]
@@ -156,11 +158,12 @@ class ModelProposer:
             await self._handle(item)
 
     def _name(self, ask: Ask) -> tuple[str, ...]:
+        """What is asked only once a day: a plan a session, a rule a sort of command, a replacement a complaint."""
         match ask.about:
             case Start():
                 return ("plan", ask.tenant, ask.session)
             case Uncovered():
-                return ("new rule", ask.tenant, self._links.family(ask.about.command))
+                return ("new rule", ask.tenant, *sorted(set(families(ask.about.command)) - _SILENT))
             case Missed():
                 return ("replacement", ask.tenant, ask.session, ask.about.rule.id, str(ask.about.rule.version))
 
