@@ -79,10 +79,19 @@ def strictest(natures: Iterable[Nature]) -> Nature:
     return min(natures, key=_STRICTEST.index, default="terminal")
 
 
+def is_shell(tool: str) -> bool:
+    """Whether a tool of this name runs commands, or shows what they print."""
+    return not _TOOL_SHELL.isdisjoint(_words_of(tool))
+
+
+def _words_of(tool: str) -> set[str]:
+    return {word.lower() for word in _TOOL_WORDS.findall(tool)}
+
+
 def _of_tool(name: str) -> Nature:
-    words = {word.lower() for word in _TOOL_WORDS.findall(name)}
-    if words & _TOOL_SHELL:
+    if is_shell(name):
         return "terminal"
+    words = _words_of(name)
     if words & _TOOL_READ:
         return "read"
     return "search" if words & _TOOL_SEARCH else "terminal"

@@ -36,6 +36,7 @@ _KEY = re.compile(r"\{\"(\w{1,40})\":")
 _OPTIONS = r"\s+(?:-\S+\s+(?:[^-\s]\S*\s+)?)*"
 _ACTING = """apt apt-get aptitude dnf yum apk brew conda mamba pip pipx uv poetry gem bundle composer npm pnpm yarn bun deno npx
     bunx cargo go dotnet gradle gradlew mvn mvnw sbt rake make just task mise git docker podman kubectl helm terraform gh"""
+ACTING = frozenset(_ACTING.split())
 """Programs whose first word says what they do."""
 
 
@@ -50,7 +51,7 @@ def _family(words: Sequence[str]) -> str:
     name = _VERSION.sub("", words[0])
     if name == "python" and words[1:2] == ("-m",) and len(words) > 2:
         return f"python -m {words[2]}"
-    return f"{name} {_action(words)}".rstrip() if name in _ACTING.split() else name
+    return f"{name} {_action(words)}".rstrip() if name in ACTING else name
 
 
 def _action(words: Sequence[str]) -> str:
@@ -59,12 +60,18 @@ def _action(words: Sequence[str]) -> str:
     return next((word for word in own if _WORD.fullmatch(word)), "")
 
 
-def trigger(family: str) -> str:
-    """The pattern that finds the commands of a family; arguments in JSON by their first key."""
-    if family.startswith("{"):
-        return "^" + re.escape(family) + ":"
-    name, *rest = (re.escape(word) for word in family.split(" "))
-    return COMMAND + name + r"[\d.]*" + _OPTIONS * bool(rest) + r"\s+".join(rest) + r"(?:[\s;&|)]|$)"
+def trigger(*names: str) -> str:
+    """The pattern that finds the commands of these families; arguments in JSON by their first key."""
+    keys = [f"^{re.escape(name)}:" for name in names if name.startswith("{")]
+    programs = [_program(name) for name in names if not name.startswith("{")]
+    if programs:
+        keys.append(COMMAND + f"(?:{'|'.join(programs)})" + r"(?:[\s;&|)]|$)")
+    return "|".join(keys)
+
+
+def _program(name: str) -> str:
+    program, *rest = (re.escape(word) for word in name.split(" "))
+    return program + r"[\d.]*" + (_OPTIONS + r"\s+".join(rest) if rest else "")
 
 
 def skeleton(line: str) -> Shape:

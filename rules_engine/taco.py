@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from rules_engine.kinds import line_filter
+from rules_engine.kinds import KINDS, line_filter
 from rules_engine.scan import compile_trigger
 from rules_engine.types import Rule, RuleError, Trigger
 
@@ -18,7 +18,17 @@ _MOST = 10_000
 _OWN = "taco_gateway"
 _NUMBERS: Mapping[str, float] = {"priority": 42, "confidence": 1.0, "times_applied": 0, "times_complained": 0}
 _KNOWN = frozenset({"rule_id", "trigger_regex", "description", _OWN, *_NUMBERS, *line_filter.FIELDS})
-_EXTRAS: Mapping[str, type] = {"version": int, "parent": str, "provenance": str, "on_failing": bool}
+_EXTRAS: Mapping[str, type] = {
+    "version": int,
+    "parent": str,
+    "provenance": str,
+    "on_failing": bool,
+    "kind": str,
+    "params": dict,
+    "evidence": dict,
+}
+_EVIDENCE = 100_000
+"""Characters of a rule's evidence, as JSON."""
 
 
 def load(text: str) -> tuple[Rule, ...]:
@@ -77,19 +87,24 @@ def _rule(item: Mapping[str, Any]) -> Rule:
             raise RuleError(f"{field}: unknown; remove it, or upgrade if a newer version wrote it")
     trigger = _text(item, "trigger_regex")
     compile_trigger(trigger)
-    params = {name: item[name] for name in line_filter.FIELDS if name in item}
-    line_filter.parse(params)
+    extras = _extras(item)
+    kind = extras.setdefault("kind", "line_filter")
+    if kind not in KINDS:
+        raise RuleError(f"{_OWN}.kind: {kind!r} is unknown; upgrade taco-gateway, or leave the rule out")
+    if kind == "line_filter":
+        if "params" in extras:
+            raise RuleError(f"{_OWN}.params: a line filter's stand beside trigger_regex; move them there")
+        extras["params"] = {name: item[name] for name in line_filter.FIELDS if name in item}
+    KINDS[kind].parse(extras.setdefault("params", {}))
     return Rule(
         id=_text(item, "rule_id"),
-        kind="line_filter",
         trigger=Trigger(pattern=trigger),
-        params=params,
         description=_text(item, "description", ""),
         priority=_number(item, "priority", 1000),
         confidence=_confidence(item),
         times_applied=_number(item, "times_applied"),
         times_complained=_number(item, "times_complained"),
-        **_extras(item),
+        **extras,
     )
 
 
@@ -131,18 +146,23 @@ def _extras(item: Mapping[str, Any]) -> dict[str, Any]:
             raise RuleError(f"{_OWN}.{field}: must be of type {_EXTRAS[field].__name__}")
     if extras.get("version", 1) < 1:
         raise RuleError(f"{_OWN}.version: must be at least 1")
+    if len(json.dumps(extras.get("evidence", {}))) > _EVIDENCE:
+        raise RuleError(f"{_OWN}.evidence: has more than {_EVIDENCE} characters as JSON; leave figures only")
     return extras
 
 
 def _write(rule: Rule) -> dict[str, object]:
-    if rule.kind != "line_filter":
-        raise RuleError(f"{rule.id}: a rule of kind {rule.kind!r} has no form in TACO's JSON; leave it out")
-    extras = {field: getattr(rule, field) for field in _EXTRAS if getattr(rule, field) is not None}
+    extras = {field: getattr(rule, field) for field in _EXTRAS if getattr(rule, field) not in (None, {})}
+    params = extras.pop("params", {})
+    if rule.kind == "line_filter":
+        del extras["kind"]
+    else:  # the original finds lists that do nothing, and passes over ours
+        extras["params"], params = dict(params), {"keep_patterns": [], "strip_patterns": []}
     return {
         "rule_id": rule.id,
         "trigger_regex": rule.trigger.pattern,
         "description": rule.description,
-        **rule.params,
+        **params,
         **{field: getattr(rule, field) for field in _NUMBERS},
         _OWN: {"format": FORMAT, **extras},
     }

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rules_engine import taco
+from rules_engine.kinds import KINDS
 from rules_engine.seeds import SEEDS
 from rules_engine.types import Rule, RuleError, Trigger
 
@@ -154,6 +157,7 @@ RULES = st.builds(
     parent=st.none() | st.text(max_size=9),
     provenance=st.sampled_from(["seed", "miner"]),
     on_failing=st.booleans(),
+    evidence=st.dictionaries(st.sampled_from(["lines", "bound"]), st.integers(0, 99) | st.floats(0, 1), max_size=2),
 )
 
 
@@ -178,7 +182,47 @@ def test_the_seeds_are_written_and_read() -> None:
     assert taco.load(taco.dump(SEEDS)) == SEEDS
 
 
-def test_a_rule_of_another_kind_is_not_written() -> None:
-    """What TACO's JSON cannot say is not said in it."""
-    with pytest.raises(RuleError, match="leave it out"):
-        taco.dump([replace(SEEDS[0], kind="window")])
+class Window:
+    """A kind that knows one param."""
+
+    VERSION = 1
+
+    def parse(self, raw: Mapping[str, object]) -> object:
+        """Its size."""
+        if set(raw) != {"size"}:
+            raise RuleError("size: is missing")
+        return raw["size"]
+
+    def drop(self, lines: tuple[str, ...], params: object, protected: frozenset[int]) -> tuple[int, ...]:
+        """Nothing."""
+        return ()
+
+
+def test_a_rule_of_another_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its params and evidence stand where the original passes over them, beside lists that do nothing there."""
+    monkeypatch.setitem(cast(dict[str, object], KINDS), "window", Window())
+    rule = replace(SEEDS[0], kind="window", params={"size": 3}, evidence={"outputs": 412, "bound": 0.01})
+    text = taco.dump([rule])
+    assert taco.load(text) == (rule,)
+    (item,) = json.loads(text)["general"]
+    assert (item["keep_patterns"], item["strip_patterns"]) == ([], [])
+    assert item["taco_gateway"]["params"] == {"size": 3}
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        pytest.param({"kind": "later"}, r"taco_gateway.kind: 'later' is unknown", id="a kind of a newer version"),
+        pytest.param({"kind": "window"}, r"size: is missing", id="params that its kind refuses"),
+        pytest.param({"params": {"size": 3}}, r"taco_gateway.params: a line filter's stand beside", id="params twice"),
+        pytest.param(
+            {"evidence": {"x": "y" * 100_000}}, r"taco_gateway.evidence: has more than", id="a text as evidence"
+        ),
+        pytest.param({"evidence": 3}, r"taco_gateway.evidence: must be of type dict", id="no evidence"),
+    ],
+)
+def test_what_we_add_is_checked(monkeypatch: pytest.MonkeyPatch, own: dict[str, object], said: str) -> None:
+    """The error names the field."""
+    monkeypatch.setitem(cast(dict[str, object], KINDS), "window", Window())
+    with pytest.raises(RuleError, match=said):
+        taco.load(json.dumps({"rule_id": "x", "trigger_regex": "x", "taco_gateway": own}))

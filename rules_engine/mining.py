@@ -1,0 +1,324 @@
+"""Rules from what agents never used: for each family of commands and shape of line, how often was a line of it used?
+
+Only lines whose use could have shown count as trials, a session and a source each up to a limit: whoever floods an
+archive is one witness. What is stated (`critical`) is no evidence at all, and no rule may drop it anyway.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import sqrt
+
+from rules_engine.critical import stated
+from rules_engine.draft import Draft
+from rules_engine.engine import reduce
+from rules_engine.natures import is_shell, nature
+from rules_engine.script import text_digest
+from rules_engine.skeletons import DEPTH, NAME, NUMBER, Shape, families, pattern, skeleton, trigger
+from rules_engine.types import Rule, Sample, Settings, Trigger
+from rules_engine.use import cores, words
+
+LIMIT = 0.05
+"""A shape is stripped if no more of its lines are used than this, at the upper end of what the trials allow."""
+Z = 1.645
+"""One-sided 95 %."""
+SESSIONS = 5
+SOURCES = 3
+"""Independent witnesses that a shape needs."""
+REPEATED = 2.0
+"""Lines of a shape in an output, on the average: what comes once is a message, what is repeated may be noise."""
+NARROW = 0.8
+"""Where one longer shape has so many of a shape's lines, it is the one that is meant."""
+PATTERNS = 32
+"""Strip patterns of a rule, those that remove most."""
+
+FAMILIES = 12
+"""Families that a trigger names, those with most outputs."""
+
+PER_SESSION = 20
+PER_SOURCE = 100
+"""Trials of one shape that are taken from one session and from one source."""
+LARGEST = 1_000_000
+"""Characters of an output that is learned from; what is longer is data."""
+SHARED = ""
+"""The place of all families together."""
+END = ""
+"""The last token of a shape after which the line ends."""
+MOST_SHAPES = 300_000
+
+_DEEDS = """add build bundle check ci clone compile create deploy dist-upgrade download fetch fmt format init install lint migrate
+    pack package publish pull push restore run start submodule sync test train tidy typecheck update upgrade verify wheel
+    make ninja cmake ctest meson bazel ant gradle gradlew mvn mvnw sbt gcc g++ cc c++ clang clang++ rustc javac tsc swiftc
+    pytest unittest jest vitest mocha ava tap tox nox rspec phpunit playwright cypress webpack vite rollup esbuild eslint
+    prettier biome ruff black mypy pyright tar unzip zip 7z gunzip rsync scp wget dd ffmpeg yt-dlp"""
+DEEDS = frozenset(_DEEDS.split())
+"""Commands that are run for what they do; what others print is what was asked for, and is read rather than quoted."""
+_ASKS = frozenset(("gh",))
+
+
+@dataclass(slots=True)
+class Count:
+    """What was seen of the lines of one shape."""
+
+    outputs: int = 0
+    lines: int = 0
+    used: int = 0
+    chars: int = 0
+    witnesses: dict[tuple[str, str], int] = field(default_factory=dict)
+    """(source, session) → its trials."""
+    names: Counter[str] = field(default_factory=Counter)
+    """Families, by outputs."""
+
+    @property
+    def sources(self) -> int:
+        """How many sources had lines of it."""
+        return len({source for source, _ in self.witnesses})
+
+    @property
+    def trials(self) -> int:
+        """Lines whose use could have shown, none of them from a crowd of one."""
+        by_source: dict[str, int] = {}
+        for (source, _), trials in self.witnesses.items():
+            by_source[source] = by_source.get(source, 0) + trials
+        return sum(min(PER_SOURCE, trials) for trials in by_source.values())
+
+    def witness(self, source: str, session: str, trials: int) -> None:
+        """Trials of a session."""
+        before = self.witnesses.get((source, session), 0)
+        self.witnesses[source, session] = min(PER_SESSION, before + trials)
+
+    def merge(self, other: Count) -> None:
+        """What was seen elsewhere."""
+        self.outputs += other.outputs
+        self.lines += other.lines
+        self.used += other.used
+        self.chars += other.chars
+        for (source, session), trials in other.witnesses.items():
+            self.witness(source, session, trials)
+        self.names.update(other.names)
+
+    def bound(self, more: int = 0) -> float:
+        """The upper end of the share of lines that agents use; `more` uses are taken as seen besides."""
+        return upper(self.used + more, self.trials)
+
+    def is_unused(self, more: int = 0) -> bool:
+        """Enough independent witnesses say that lines of this shape are repeated and not used."""
+        return (
+            len(self.witnesses) >= SESSIONS
+            and self.sources >= SOURCES
+            and self.lines >= REPEATED * self.outputs
+            and self.bound(more) <= LIMIT
+        )
+
+
+def upper(used: int, trials: int, z: float = Z) -> float:
+    """Wilson's upper bound of a share; 1 where nothing was tried."""
+    if trials <= 0:
+        return 1.0
+    share = min(used / trials, 1.0)
+    spread = z * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    return min((share + z * z / (2 * trials) + spread) / (1 + z * z / trials), 1.0)
+
+
+@dataclass(slots=True)
+class Statistics:
+    """Counts by family and shape; those of two archives can be merged."""
+
+    shapes: dict[str, dict[Shape, Count]] = field(default_factory=dict)
+    size: int = 0
+    """Shapes in all."""
+
+    def add(self, sample: Sample) -> None:
+        """Count the lines of one observation."""
+        observation = sample.observation
+        names = [name for name in families(observation.command) if is_deed(name, observation.tool)]
+        if not names or len(observation.text) > LARGEST or "\0" in observation.text:
+            return
+        if nature(observation) != "terminal":
+            return
+        lines = reduce(Draft.begin(observation.text), observation, Settings()).text.split("\n")
+        seen = _counted(lines, sample)
+        for shape, count in seen.items():
+            count.names.update(names)
+            for name in (SHARED, *names):
+                self._take(name, shape, count)
+        if self.size > MOST_SHAPES:
+            self._forget()
+
+    def merge(self, other: Statistics) -> None:
+        """Take in the counts of another archive."""
+        for name, shapes in other.shapes.items():
+            for shape, count in shapes.items():
+                self._take(name, shape, count)
+
+    def _take(self, name: str, shape: Shape, count: Count) -> None:
+        shapes = self.shapes.setdefault(name, {})
+        known = shapes.get(shape)
+        if known is None:
+            known = shapes[shape] = Count()
+            self.size += 1
+        known.merge(count)
+
+    def _forget(self) -> None:
+        """Let go what only one session has shown."""
+        for name, shapes in self.shapes.items():
+            self.shapes[name] = {shape: count for shape, count in shapes.items() if len(count.witnesses) > 1}
+        self.size = sum(map(len, self.shapes.values()))
+
+    def rules(self) -> tuple[Rule, ...]:
+        """Rules for shapes that nobody used: those that families share, and those of one family."""
+        shared = dict(_shared_rules(self.shapes.get(SHARED, {})))
+        rules = list(shared.values())
+        for name, shapes in sorted(self.shapes.items()):
+            if name != SHARED:
+                rules += _family_rules(name, shapes, shared)
+        return tuple(rules)
+
+
+def mine(samples: Iterable[Sample]) -> tuple[Rule, ...]:
+    """Rules that strip what agents never used in `samples`."""
+    statistics = Statistics()
+    for sample in samples:
+        statistics.add(sample)
+    return statistics.rules()
+
+
+def is_deed(family: str, tool: str) -> bool:
+    """A command that is run for what it does, or what a shell tool shows of one that runs on."""
+    if family.startswith("{"):
+        return is_shell(tool)
+    name, *rest = family.split(" ")
+    return name not in _ASKS and not DEEDS.isdisjoint((name, *rest))
+
+
+def _counted(lines: list[str], sample: Sample) -> dict[Shape, Count]:
+    """Counts of one output, by shape and by every beginning of it."""
+    protected = stated(lines)
+    # What stands in a protected line, or stood in the context before, is not lost with another line.
+    said = frozenset().union(*(words(lines[at]) for at in protected))
+    used = _used(lines, protected, set(sample.used - sample.known - said))
+    counts: dict[Shape, Count] = {}
+    for at, line in enumerate(lines):
+        if at in protected:
+            continue
+        shape = skeleton(line)
+        shape = (*shape, END) if shape and len(shape) < DEPTH else shape
+        shows = bool(words(line) - sample.known)
+        for depth in range(1, len(shape) + 1):
+            count = counts.setdefault(shape[:depth], Count(outputs=1))
+            count.lines += 1
+            count.used += at in used
+            count.chars += len(line) + 1
+            count.witness(sample.source, sample.session, int(shows))
+    return counts
+
+
+def _used(lines: Sequence[str], protected: Collection[int], strings: set[str]) -> set[int]:
+    """For each used string the last line that it stands in: without the others it would still be there."""
+    found = set()
+    whole = cores(lines)
+    for at in range(len(lines) - 1, -1, -1):
+        if strings and at not in protected and (here := (words(lines[at]) | {whole[at]}) & strings):
+            found.add(at)
+            strings -= here
+    return found
+
+
+def _shared_rules(shapes: Mapping[Shape, Count]) -> Iterator[tuple[Shape, Rule]]:
+    """What several families print alike, each shape in a rule of its own; only such as a word or a sign tells."""
+    strip, keep = _chosen(shapes)
+    for shape, count in strip.items():
+        if any(token not in (NUMBER, NAME) for token in shape):
+            names = [name for name, _ in count.names.most_common(FAMILIES)]
+            own = [other for other in keep if other[: len(shape)] == shape]
+            yield shape, _rule(_slug(" ".join(shape)), names, {shape: count}, own)
+
+
+def _family_rules(name: str, shapes: Mapping[Shape, Count], shared: Collection[Shape]) -> Iterator[Rule]:
+    """What one family prints, besides what it shares with others."""
+    strip, keep = _chosen(shapes)
+    own = [shape for shape in strip if not any(shape[: len(other)] == other for other in shared)]
+    best = sorted(own, key=lambda shape: (-strip[shape].chars, shape))[:PATTERNS]
+    if best:
+        yield _rule(_slug(name), (name,), {shape: strip[shape] for shape in best}, keep)
+
+
+def _slug(text: str) -> str:
+    words = "".join(c.lower() if c.isascii() and c.isalnum() else " " for c in text).split()
+    return "_".join(words) or text_digest(text)[:6]
+
+
+def _rule(name: str, names: Sequence[str], strip: Mapping[Shape, Count], keep: Iterable[Shape]) -> Rule:
+    return Rule(
+        id=f"mined_{name}",
+        kind="line_filter",
+        trigger=Trigger(pattern=trigger(*names)),
+        params={
+            "keep_patterns": [pattern(shape) for shape in keep],
+            "strip_patterns": [pattern(shape) for shape in strip],
+            "keep_first_n": 3,
+            "keep_last_n": 5,
+        },
+        description=f"Lines of {', '.join(names)} that nobody used",
+        provenance="mined",
+        evidence=_evidence(strip),
+    )
+
+
+def _chosen(shapes: Mapping[Shape, Count]) -> tuple[dict[Shape, Count], list[Shape]]:
+    tree: dict[Shape, list[Shape]] = {}
+    for shape in shapes:
+        tree.setdefault(shape[:-1], []).append(shape)
+    strip: dict[Shape, Count] = {}
+    keep: list[Shape] = []
+    for shape in sorted(tree.get((), ())):
+        _choose(shape, shapes, tree, strip, keep)
+    return strip, keep
+
+
+def _choose(
+    shape: Shape,
+    shapes: Mapping[Shape, Count],
+    tree: Mapping[Shape, Sequence[Shape]],
+    strip: dict[Shape, Count],
+    keep: list[Shape],
+) -> None:
+    """Strip the shape as a whole, or but for the longer shapes that were used, or look at the longer ones alone."""
+    count, longer = shapes[shape], tree.get(shape, ())
+    whole = next((other for other in longer if other[-1] and shapes[other].lines >= NARROW * count.lines), None)
+    if whole is None and count.used == 0 and count.is_unused():
+        strip[shape] = count
+        return
+    used = sorted(other for other in longer if shapes[other].used)
+    rest = Count()
+    for other in longer:
+        if other not in used:
+            rest.merge(shapes[other])
+    # That they were told apart afterwards is paid for: each counts as one more use of the rest.
+    if whole is None and used and rest.is_unused(len(used)) and all(shapes[o].sources >= SOURCES for o in used):
+        strip[shape] = rest
+        keep += used
+        return
+    for other in sorted(longer):
+        if other[-1] != END:
+            _choose(other, shapes, tree, strip, keep)
+
+
+def _evidence(strip: Mapping[Shape, Count]) -> dict[str, object]:
+    whole = Count()
+    for count in strip.values():
+        whole.merge(count)
+    shapes = {
+        " ".join(shape): {"lines": count.lines, "outputs": count.outputs, "bound": round(count.bound(), 4)}
+        for shape, count in strip.items()
+    }
+    return {
+        "lines": whole.lines,
+        "used": whole.used,
+        "sessions": len(whole.witnesses),
+        "sources": whole.sources,
+        "bound": round(max(count.bound() for count in strip.values()), 4),
+        "shapes": shapes,
+    }
