@@ -195,7 +195,10 @@ def _record(node: yaml.Node, kind: Any, name: str, where: str, line: str) -> Any
     missing = [f.name for f in dataclasses.fields(kind) if _is_required(f) and f.name not in given]
     if missing:
         raise ConfigError(f"{line}: {where} lacks '{missing[0]}'")
-    return kind(**given)
+    try:
+        return kind(**given)
+    except ValueError as error:
+        raise ConfigError(f"{line}: {where}: {error}") from error
 
 
 def _hints(kind: Any) -> Mapping[str, Any]:

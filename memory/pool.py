@@ -27,9 +27,7 @@ VERSION = 1
 
 _CREATE = "CREATE TABLE IF NOT EXISTS events (seq INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT NOT NULL, event TEXT NOT NULL)"
 _INDEX = "CREATE INDEX IF NOT EXISTS events_tenant ON events (tenant, seq)"
-_KEEP = (
-    "CREATE TRIGGER IF NOT EXISTS events_{0} BEFORE {0} ON events BEGIN SELECT RAISE (ABORT, 'events are only added'); END"
-)
+_KEEP = "CREATE TRIGGER IF NOT EXISTS events_{0} BEFORE {0} ON events BEGIN SELECT RAISE (ABORT, 'events are only added'); END"
 _INSERT = "INSERT INTO events (tenant, event) VALUES (?, ?)"
 _SELECT = "SELECT seq, tenant, event FROM events WHERE seq > ? {} ORDER BY seq LIMIT ?"
 

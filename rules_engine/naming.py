@@ -6,10 +6,11 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 
 _EVERYDAY = """
-apt apt-get bash brew bun bunx bundle cargo cat cc clang cmake composer configure curl deno diff docker dotnet eslint find
-flake8 g++ gcc gem git gmake go gpg gradle gradlew grep head java javac jest kubectl less ls make manage.py mocha mvn mvnw
-mypy ninja node npm npx openssl perl php pip pip3 pipenv pnpm poetry prettier pytest python python3 rake rg rspec ruby ruff
-rustc sed setup.py ssh-keygen swift tail tar tee tox tree tsc unittest unzip uv vitest wget yarn zip
+apt apt-get bash brew bun bundle bunx cabal cargo cat cc clang cmake composer configure ctest curl deno diff docker
+dotnet dune echo eslint find flake8 g++ gcc gem git gmake go gpg gradle gradlew grep hatch head java javac jest
+kubectl less ls make manage.py mix mocha mvn mvnw mypy ninja node nox npm npx nvm openssl pdm perl php phpunit pip
+pip3 pipenv pnpm poetry prettier ps pytest python python3 rails rake rg rspec ruby ruff rustc rustup sbt sed setup.py
+ssh-keygen swift tail tar tee tox tree ts-node tsc tsx unittest unzip uv vite vitest webpack wget yarn zig zip
 """
 EVERYDAY = frozenset(_EVERYDAY.split())
 """Programs that a session may run whatever its task says."""
@@ -61,7 +62,7 @@ def foreign(named: tuple[str, ...], task: Collection[str], marks: Collection[str
     files = [name for name in named if _FILE.search(name) and name not in EVERYDAY]
     programs = [name for name in named if name in EVERYDAY]
     if not programs or files:
-        return _absent((files or named)[0]) if named else ""
+        return _absent(files[0] if programs else named[0]) if named else ""
     return next((reason for name in programs if (reason := _misplaced(name, task, marks))), "")
 
 

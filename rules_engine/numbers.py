@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,3 +61,10 @@ class Numbers:
     """Ours. Rules that a pool remembers; the longest refused or retired are forgotten first."""
     outcomes: int = 64
     """Ours. Ends of tasks that a rule's confidence is made of; what is older weighs less than 0.7 ** 64."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            is_count = isinstance(field.default, int)
+            if not (value >= 1 if is_count else 0 <= value <= (2 if field.name == "credit" else 1)):
+                raise ValueError(f"{field.name} must be {'at least 1' if is_count else 'from 0 to 1'}, not {value!r}")

@@ -150,7 +150,7 @@ def _foreign(entry: Entry, facts: Facts, task: frozenset[str], places: int) -> s
     evidence = entry.rule.evidence
     sources = evidence.get("sources", 0)
     count = sources if isinstance(sources, int) else len(_listed(sources))
-    if max(count, len(entry.places)) >= places or entry.rule.provenance == "seed":
+    if max(count, len(entry.places)) >= places:
         return ""
     if facts.repository and (facts.repository in _listed(sources) or place_key(facts.repository) in entry.places):
         return ""

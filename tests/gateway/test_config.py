@@ -22,9 +22,12 @@ from gateway.errors import ConfigError
         ("rules:\n  critical: sometimes\n", 2, "'unchanged', 'guarded'"),
         ("server:\n  host: [a]\n", 2, "must be text"),
         ("server: {port: 1\nrules: 2", 2, "not YAML"),
+        ("evolution:\n  batch_tasks: 0\n", 2, "batch_tasks must be at least 1"),
+        ("evolution:\n  canary_share: 7\n", 2, "canary_share must be from 0 to 1"),
     ],
     ids=["a word for a number", "a truth for a number", "an unknown key", "a scalar for a section", "a missing name",
-         "an unknown way", "an unknown mode", "a list for a text", "broken YAML"],
+         "an unknown way", "an unknown mode", "a list for a text", "broken YAML",
+         "a count of nought", "a share above one"],
 )  # fmt: skip
 def test_an_error_names_the_line_and_the_remedy(text: str, line: int, words: str) -> None:
     """The operator is told where to look and what to write."""
