@@ -29,6 +29,8 @@ _ASKING = _names(
 _MANIFOLD = _names("git hg svn docker podman kubectl helm gh glab pip pip3 npm yarn pnpm cargo go apt brew systemctl")
 _SEARCHES_AND_WRITES = re.compile(r"\s(?:-i\b|-i\.|--in-place|-delete\b|-exec\b|-w\b|-ok\b)")
 _WRITES = re.compile(r"(?:^|[^0-9&>=<-])1?>>?(?!&|>|\s*/dev/null)")
+_SAVES = re.compile(rf"{_WRITES.pattern}|\|\s*tee\s")
+_REDIRECT = re.compile(r"2>&1|[012&]?>>?(?!&)")
 _POLLING = _names(
     """sleep wait watch ps pgrep jobs top htop free date uptime systemctl service journalctl ping nc curl wget squeue
     nvidia-smi lsof ss netstat docker podman kubectl helm gh glab tmux screen dmesg"""
@@ -62,6 +64,11 @@ def is_poll(observation: Observation) -> bool:
     )
 
 
+def is_saving(observation: Observation) -> bool:
+    """Whether the step writes what a command prints to a file."""
+    return bool(_SAVES.search(observation.command)) and observation.command[:1] != "{"
+
+
 def is_same_target(earlier: Observation, later: Observation) -> bool:
     """Whether the later step looks at something that the earlier one looked at, as far as the commands tell."""
     if earlier.command == later.command:
@@ -74,8 +81,8 @@ def name(observation: Observation) -> str:
     """What ran, in a word that can be shown to anybody."""
     if observation.command[:1] != "{":
         for program, _ in _targets(observation):
-            if _PLAIN.fullmatch(program):
-                return program
+            if _PLAIN.fullmatch(program.split(" ")[0]):
+                return program.split(" ")[0]
     return observation.tool if re.fullmatch(r"[\w.-]{1,40}", observation.tool) else "a command"
 
 
@@ -91,10 +98,13 @@ def _targets(observation: Observation) -> Iterator[tuple[str, frozenset[str]]]:
     if observation.command[:1] == "{":
         yield observation.tool, frozenset(map(str, _values(observation.command)))
         return
-    for stages in pipelines(observation.command):
+    # What is written to a file is looked at there: the file is a target like any other.
+    for stages in pipelines(_REDIRECT.sub(" ", observation.command)):
         for program, *rest in stages:
             if program not in _ASIDE:
-                yield program, frozenset(_operands(rest))
+                operands = list(_operands(rest))
+                action = operands.pop(0) if operands and program in _MANIFOLD else ""
+                yield f"{program} {action}".rstrip(), frozenset(operands)
 
 
 def _operands(words: Iterable[str]) -> Iterator[str]:

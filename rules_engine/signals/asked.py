@@ -35,22 +35,25 @@ _CUT_ITSELF = re2.compile(r"(?i)\b(?:truncated|omitted|elided|output too (?:larg
 
 
 def detect(turns: Sequence[Turn]) -> tuple[Signal, ...]:
-    """One signal if the newest turn asks for more, about the newest result that had gaps; where the tool had cut its
-    output itself, the words may be about that, and say nothing."""
+    """One signal if the newest turn asks for more, about the newest result that it can mean."""
     prose = _prose(turns[-1])
-    look = next(iter(looks(turns, _SOON)), None) if _ASKS.search(prose) else None
-    if look is None or _CUT_ITSELF.search(look.observation.text):
-        return ()
-    evidence = f"the agent asked for more of the output of {name(look.observation)}"
-    rules = blamed(_meant(look, turns[-1], prose))
-    return (Signal(name="asked", key=look.observation.key, rules=rules, evidence=evidence, weight=WEIGHT),)
+    seen = looks(turns) if _ASKS.search(prose) else []
+    for look in seen:
+        gaps = _named(look, turns[-1], prose)
+        if not gaps and look.at >= len(turns) - 1 - _SOON and look is seen[0]:
+            gaps = look.gaps
+        # Where the tool had cut its output itself, the words may be about that, and say nothing.
+        if gaps and not _CUT_ITSELF.search(look.observation.text):
+            evidence = f"the agent asked for more of the output of {name(look.observation)}"
+            key = look.observation.key
+            return (Signal(name="asked", key=key, rules=blamed(gaps), evidence=evidence, weight=WEIGHT),)
+    return ()
 
 
-def _meant(look: Look, turn: Turn, prose: str) -> tuple[Gap, ...]:
-    """The gaps that what it ran then shows, else those with words that it names, else all."""
-    shown = {gap: None for result in turn.results for gap in look.missed(result.observation.text)}
-    gaps = tuple(shown) or look.gaps
-    return look.used(gaps, words(prose)) or gaps
+def _named(look: Look, turn: Turn, prose: str) -> tuple[Gap, ...]:
+    """The gaps that what it ran then shows, of those the ones with words that it names; else all with such words."""
+    shown = tuple(dict.fromkeys(gap for result in turn.results for gap in look.missed(result.observation.text)))
+    return look.used(shown or look.gaps, words(prose)) or shown
 
 
 def _prose(turn: Turn) -> str:

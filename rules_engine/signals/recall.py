@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rules_engine.gaps import blamed, looks
+from rules_engine.gaps import Gap, blamed, looks
 from rules_engine.recall import requested
 from rules_engine.types import Observation, Omission, Rewritten, Signal, Turn
 from rules_engine.use import words
@@ -13,21 +13,19 @@ WEIGHT = 1.0
 
 
 def detect(turns: Sequence[Turn]) -> tuple[Signal, ...]:
-    """One signal for each result of which the turn before the newest recalled something.
+    """One signal for each result of which something was recalled.
 
-    The newest says what it was for: words that it takes from there tell whose lines were missed, and a further recall of
-    the same result without such words tells that they were not there.
+    Where one rule alone left lines out of a result, asking says all. Where several did, the turn after says which was
+    meant: by words that it takes from what came back, or by asking on, which tells that it was not there.
     """
-    asked = _asked(turns[-2]) if len(turns) > 1 else frozenset()
-    again = _asked(turns[-1]) if asked else frozenset()
+    asked, before = _asked(turns[-1]), _asked(turns[-2]) if len(turns) > 1 else frozenset()
     found: list[Signal] = []
-    for look in looks(turns[:-1], len(turns)) if asked else ():
-        answered = [gap for gap in look.gaps if gap.id in asked]
+    for look in looks(turns, len(turns)) if asked or before else ():
+        alone = len(blamed(look.gaps)) == 1
+        answered = [gap for gap in look.gaps if gap.id in (asked if alone else before)]
         used = look.used(answered, words(turns[-1].said))
-        if answered and (used or not any(gap.id in again for gap in look.gaps)):
-            evidence = "; ".join(f"echo recall:{name}" for name in dict.fromkeys(gap.id for gap in used or answered))
-            rules = blamed(used or answered)
-            found.append(Signal(name="recall", key=look.observation.key, rules=rules, evidence=evidence, weight=WEIGHT))
+        if answered and (alone or used or not any(gap.id in asked for gap in look.gaps)):
+            found.append(_signal(look.observation.key, used or answered))
     return tuple(found)
 
 
@@ -40,18 +38,19 @@ def blame(observation: Observation, decisions: Iterable[Rewritten]) -> tuple[Sig
     if not asked:
         return ()
     found = {
-        omission.id: _signal(decision.key, omission)
+        omission.id: (decision.key, omission)
         for decision in decisions
         for form in decision.forms
         for omission in form.omissions
         if omission.id in asked
     }
-    return tuple(found[name] for name in asked if name in found)
+    return tuple(_signal(found[name][0], [found[name][1]]) for name in asked if name in found)
 
 
-def _signal(key: str, omission: Omission) -> Signal:
-    rules = tuple(dict.fromkeys(omission.rules))
-    return Signal(name="recall", key=key, rules=rules, evidence=f"echo recall:{omission.id}", weight=WEIGHT)
+def _signal(key: str, gaps: Sequence[Gap | Omission]) -> Signal:
+    rules = tuple(dict.fromkeys(rule for gap in gaps for rule in gap.rules))
+    evidence = "; ".join(dict.fromkeys(f"echo recall:{gap.id}" for gap in gaps))
+    return Signal(name="recall", key=key, rules=rules, evidence=evidence, weight=WEIGHT)
 
 
 def _asked(turn: Turn) -> frozenset[str]:

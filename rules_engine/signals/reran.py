@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from rules_engine.gaps import Look, blamed, looks, telling
 from rules_engine.recall import requested
-from rules_engine.steps import is_change, is_poll, is_same_target, name
+from rules_engine.steps import is_change, is_poll, is_same_target, is_saving, name
 from rules_engine.types import Observation, Signal, Turn
 from rules_engine.use import words
 
@@ -38,8 +38,13 @@ def detect(turns: Sequence[Turn]) -> tuple[Signal, ...]:
 
 
 def _is_again(turns: Sequence[Turn], look: Look, place: int, later: Observation) -> bool:
-    earlier = look.observation
-    if not is_same_target(earlier, later) or any(map(is_change, _between(turns, look, place))):
+    earlier, between = look.observation, list(_between(turns, look, place))
+    saving = [
+        step for step in between if is_saving(step) and is_same_target(earlier, step) and is_same_target(step, later)
+    ]
+    if not saving and not is_same_target(earlier, later):
+        return False
+    if any(is_change(step) for step in between if step not in saving):
         return False
     if earlier.command == later.command and (is_poll(later) or _is_habit(turns, later)):
         return False

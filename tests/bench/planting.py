@@ -32,6 +32,10 @@ from rules_engine.types import RuleRef, Trigger
 
 SESSIONS = 60
 """Of each way to react, and of sessions without harm."""
+UNQUOTED = 0.15
+"""Share of losses after which the agent reads the line that it missed and quotes nothing of it."""
+CHANGED = 0.2
+"""Share of losses before which it changed something, so that running the command again proves nothing."""
 CONTEXT = Context(shell=True, chars=100_000)
 FAMILIES = (
     "make all",
@@ -129,8 +133,11 @@ class Session:
         )
 
     def use(self, value: str) -> None:
-        """Go on with what was found."""
-        self.step(f"The value is {value}.", f"./publish --pin {value}", f"pinned {value}\n")
+        """Go on with what was found; now and then without a word of it."""
+        if self.rng.random() < UNQUOTED:
+            self.step("Good, that will do.", "./publish --latest", "pinned\n")
+        else:
+            self.step(f"The value is {value}.", f"./publish --pin {value}", f"pinned {value}\n")
 
 
 def _play(rng: Random, way: str, figures: Figures) -> None:
@@ -151,6 +158,8 @@ def _play(rng: Random, way: str, figures: Figures) -> None:
         return
     for _ in range(rng.choice((0, 0, 1, 3))):
         session.step("First something else.", f"cat notes_{rng.randint(1, 9)}.md", "Remember the milk.\n")
+    if rng.random() < CHANGED:
+        session.step("This may go.", f"rm old_{rng.randint(1, 9)}.o", "")
     session.went = len(session.turns)
     REACTIONS[way](session, name, value, needed)
     for _ in range(rng.randint(2, 6)):
