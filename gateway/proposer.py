@@ -16,6 +16,7 @@ import structlog
 from gateway.asking import Ask, Model, purse, redacted, redacted_prompt, reported, without_secrets
 from gateway.budget import Budget
 from gateway.config import Proposer, secret
+from memory import redact
 from rules_engine.events import PoolEvent, ref_of
 from rules_engine.numbers import Numbers
 from rules_engine.planning import Calling, NoReply, call
@@ -36,7 +37,11 @@ _SILENT = frozenset({"cd", "export", "source", "set", "mkdir", "true", "sleep"})
 
 
 class Verdict(Protocol):
-    """What admission says."""
+    """What admission says; see `rules_engine.admission`."""
+
+    @property
+    def rule(self) -> Rule:
+        """The rule with what it was found fit for, and the evidence."""
 
     @property
     def admitted(self) -> bool:
@@ -247,13 +252,13 @@ class ModelProposer:
             ask.then(outcome)
 
     async def _judge(self, ask: Ask, rule: Rule) -> list[PoolEvent]:
-        about = {"tenant": ask.tenant, "session": ask.session, "time": self._links.clock()}
-        proposed = PoolEvent(name="proposed", rule=rule, **about)  # type: ignore[arg-type]
         try:
             verdict = await self._links.admit(ask, rule)
-            admitted, data = verdict.admitted, {"reason": verdict.reason, **verdict.figures}
+            rule, admitted, data = verdict.rule, verdict.admitted, {"reason": redact(verdict.reason), **verdict.figures}
         except Exception as error:
             admitted, data = False, {"reason": f"admission failed: {type(error).__name__}"}
+        about = {"tenant": ask.tenant, "session": ask.session, "time": self._links.clock()}
+        proposed = PoolEvent(name="proposed", rule=rule, **about)  # type: ignore[arg-type]
         name = "admitted" if admitted else "refused"
         return [proposed, PoolEvent(name=name, ref=ref_of(rule), data=data, **about)]  # type: ignore[arg-type]
 

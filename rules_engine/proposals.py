@@ -143,7 +143,10 @@ def read(raw: object, schema: Schema) -> Rule:
         text.encode()
     except UnicodeError as error:
         raise RuleError("rule: holds half a character") from error
-    (rule,) = taco.load(text)
+    try:
+        (rule,) = taco.load(text)
+    except RuleError as error:
+        raise RuleError(str(error).replace("rules[0]", "rule", 1)) from error
     if not rule.params.get("strip_patterns") and rule.params.get("max_lines") is None:
         raise RuleError("rule.strip_patterns: the rule leaves nothing out")
     return replace(rule, provenance="model")

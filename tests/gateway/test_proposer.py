@@ -51,6 +51,7 @@ class Unwelcome(Exception):
 class Verdict:
     """What admission says here."""
 
+    rule: Rule
     admitted: bool = True
     reason: str = ""
     figures: Mapping[str, object] = field(default_factory=lambda: {"outputs": 12})
@@ -91,7 +92,7 @@ Judge = Callable[[Ask, Rule], Awaitable[Verdict]]
 
 async def admit_all(ask: Ask, rule: Rule) -> Verdict:
     """Everything passes."""
-    return Verdict()
+    return Verdict(rule)
 
 
 @asynccontextmanager
@@ -172,7 +173,7 @@ async def test_what_admission_refuses_is_refused_with_its_reason(tmp_path: Path)
     """The proposal stays on record."""
 
     async def judge(ask: Ask, rule: Rule) -> Verdict:
-        return Verdict(False, "it loses a verdict", {"lost": 3})
+        return Verdict(rule, False, "it loses a verdict", {"lost": 3})
 
     async with bench(tmp_path, json.dumps(RULE), judge=judge) as made:
         await made.ask()
