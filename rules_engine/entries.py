@@ -48,7 +48,8 @@ class Entry:
     """Whose it is; "" for the shared pool."""
     claim: tuple[int, float, str]
     """Who says what the rule is, the last hand, else the first proposal; and the key of its content."""
-    life: Standing
+    lives: Mapping[str, Standing]
+    """By key of content, how far each rule came that wanted the name; nearly always there is one."""
     hand: Standing | None = None
     since: float = -inf
     """When a person last put it in use; what was the matter before is forgiven."""
@@ -78,6 +79,11 @@ class Entry:
     def content(self) -> str:
         """Key of what it does."""
         return self.claim[2]
+
+    @property
+    def life(self) -> Standing:
+        """How far it came by itself."""
+        return self.lives[self.content]
 
     @property
     def stage(self) -> Stage:
@@ -123,14 +129,23 @@ def place_key(repository: str) -> str:
 
 
 def take(entry: Entry | None, event: PoolEvent, numbers: Numbers) -> Entry | None:
-    """The entry after an event about it. An event about a rule that nobody knows changes nothing."""
+    """The entry after an event about it, not yet settled. An event about a rule that nobody knows changes nothing."""
     if event.rule is not None:
         entry = _teach(entry, event.rule, event, numbers)
     if entry is None:
         return None
     step = _STEPS.get(event.name)
-    after = step(entry, event, numbers) if step else entry
-    return replace(after, confidence=_confidence(after, numbers))
+    return step(entry, event, numbers) if step else entry
+
+
+def settle(entry: Entry, numbers: Numbers) -> Entry:
+    """The entry with the confidence that its ends of tasks come to, oldest first."""
+    confidence = entry.rule.confidence
+    for time, _, end in entry.ends:
+        if time <= entry.since:
+            continue
+        confidence = confidence * numbers.complaint_decay if end == 0 else _fuse(confidence, end, numbers.fusion_old)
+    return replace(entry, confidence=confidence)
 
 
 def put(entry: Entry, event: PoolEvent, stage: Stage, reason: str, *, lifts: bool = False) -> Entry:
@@ -144,24 +159,20 @@ def _teach(entry: Entry | None, rule: Rule, event: PoolEvent, numbers: Numbers) 
     by_hand = event.name == "imported"
     if not by_hand:
         rule = replace(rule, confidence=numbers.initial_confidence, times_applied=0, times_complained=0)
-    claim = (1, event.time, content_key(rule)) if by_hand else (0, -event.time, content_key(rule))
+    key = content_key(rule)
+    claim = (1, event.time, key) if by_hand else (0, -event.time, key)
     if entry is None:
-        return Entry(rule=rule, tenant=event.tenant, claim=claim, life=_life("proposed", event))
-    if claim <= entry.claim:
-        return entry
-    # Another rule of that name is in its place: what was found out about the one does not hold for the other.
-    life = entry.life if claim[2] == entry.content else _life("proposed", event)
-    return replace(entry, rule=rule, tenant=event.tenant, claim=claim, life=life)
-
-
-def _life(stage: Stage, event: PoolEvent) -> Standing:
-    return Standing(STAGES.index(stage), -event.time, stage, event.text("reason"))
+        entry = Entry(rule=rule, tenant=event.tenant, claim=claim, lives={})
+    elif claim > entry.claim:
+        entry = replace(entry, rule=rule, tenant=event.tenant, claim=claim)
+    return _go(entry, event, "proposed")
 
 
 def _go(entry: Entry, event: PoolEvent, stage: Stage) -> Entry:
-    if event.rule is not None and content_key(event.rule) != entry.content:
-        return entry
-    return replace(entry, life=max(entry.life, _life(stage, event)))
+    # What is found out about one rule must not hold for another that wants its name.
+    key = content_key(event.rule) if event.rule is not None else entry.content
+    life = Standing(STAGES.index(stage), -event.time, stage, event.text("reason"))
+    return replace(entry, lives={**entry.lives, key: max(life, entry.lives.get(key, life))})
 
 
 def _promote(entry: Entry, event: PoolEvent, numbers: Numbers) -> Entry:
@@ -184,36 +195,29 @@ def _shadow(entry: Entry, event: PoolEvent, numbers: Numbers) -> Entry:
 
 
 def _complain(entry: Entry, event: PoolEvent, numbers: Numbers) -> Entry:
-    return _end(replace(entry, complaints=entry.complaints + 1), event, 0.0, numbers)
+    return replace(entry, complaints=entry.complaints + 1, ends=_ends(entry, event, 0.0, numbers))
 
 
 def _write_back(entry: Entry, event: PoolEvent, numbers: Numbers) -> Entry:
     place = event.text("place")
     places = entry.places | ({place_key(place)} if place else set())
-    after = replace(
+    return replace(
         entry,
         counted=entry.counted + event.count("applied"),
         removed=entry.removed + event.count("removed"),
         sessions=entry.sessions + 1,
         places=frozenset(sorted(places)[: numbers.generic_places]),
         used=max(entry.used, event.time),
+        ends=_ends(entry, event, event.share("confidence", entry.rule.confidence), numbers),
     )
-    return _end(after, event, event.share("confidence", entry.rule.confidence), numbers)
 
 
-def _end(entry: Entry, event: PoolEvent, confidence: float, numbers: Numbers) -> Entry:
-    ends = sorted((*entry.ends, (event.time, event.session, confidence)))
-    return replace(entry, ends=tuple(ends[-numbers.outcomes :]))
+def _ends(entry: Entry, event: PoolEvent, confidence: float, numbers: Numbers) -> tuple[Outcome, ...]:
+    return tuple(sorted((*entry.ends, (event.time, event.session, confidence)))[-numbers.outcomes :])
 
 
-def _confidence(entry: Entry, numbers: Numbers) -> float:
-    confidence = entry.rule.confidence
-    for time, _, end in entry.ends:
-        if end == 0:
-            confidence *= numbers.complaint_decay if time > entry.since else 1.0
-        elif time > entry.since:
-            confidence = numbers.fusion_old * confidence + (1 - numbers.fusion_old) * end
-    return confidence
+def _fuse(old: float, new: float, share: float) -> float:
+    return share * old + (1 - share) * new
 
 
 _STEPS: Mapping[EventName, Callable[[Entry, PoolEvent, Numbers], Entry]] = {

@@ -16,7 +16,7 @@ FORMAT = 1
 
 EventName = Literal[
     "proposed",  # somebody thought of it
-    "admitted",  # it passed admission: it is decided, and not applied, from now on
+    "admitted",  # it passed admission (it should be told with the rule): it is decided, and not applied, from now on
     "refused",  # it did not, or its first task complained; data: reason
     "promoted",  # data: stage
     "applied",  # in shadow, by the end of a session; data: applied, removed

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from rules_engine.entries import OVER, Entry, Stage, put, score, take
+from rules_engine.entries import OVER, Entry, Stage, put, score, settle, take
 from rules_engine.events import EventName, PoolEvent, content_key, dump_event, load_event, ref_of
 from rules_engine.numbers import Numbers
 from rules_engine.types import Rule, RuleRef
@@ -59,15 +59,17 @@ EMPTY = Pool()
 def fold(pool: Pool, events: Iterable[PoolEvent]) -> Pool:
     """The pool after `events`."""
     entries, tops, ended = dict(pool.entries), dict(pool.tops), pool.ended
+    touched: dict[RuleRef, None] = {}
     for event in events:
         if event.name == "ended":
             ended += 1
         elif event.name == "batch":
             _measure(tops, event, pool.numbers)
         elif event.name == "rolled_back":
-            _roll_back(entries, event)
+            touched |= _roll_back(entries, event)
         else:
-            _take(entries, event, pool.numbers)
+            touched |= _take(entries, event, pool.numbers)
+    entries |= {ref: settle(entries[ref], pool.numbers) for ref in touched if ref in entries}
     return replace(pool, entries=entries, tops=tops, ended=ended)
 
 
@@ -135,30 +137,32 @@ def is_converged(pool: Pool) -> bool:
     return len(last) >= pool.numbers.retention_batches and all(r is not None and r >= line for r in last)
 
 
-def _take(entries: dict[RuleRef, Entry], event: PoolEvent, numbers: Numbers) -> None:
+def _take(entries: dict[RuleRef, Entry], event: PoolEvent, numbers: Numbers) -> dict[RuleRef, None]:
     ref = event.subject()
-    if ref is None:
-        return
-    entry = take(entries.get(ref), event, numbers)
-    if entry is not None:
-        entries[ref] = entry
+    entry = take(entries.get(ref), event, numbers) if ref is not None else None
+    if ref is None or entry is None:
+        return {}
+    entries[ref] = entry
     while len(entries) > numbers.entries:
-        del entries[min(entries, key=lambda ref: _worth(entries[ref]))]
+        del entries[min(entries, key=lambda ref: _worth(entries[ref], numbers))]
+    return {ref: None}
 
 
-def _worth(entry: Entry) -> tuple[bool, float, float]:
-    """What is worth least is forgotten first: what is over, the oldest; then what was never in use."""
-    over = entry.stage in OVER
-    return not over, -entry.life.earlier if over else score(entry), -entry.life.earlier
+def _worth(entry: Entry, numbers: Numbers) -> tuple[bool, float, float]:
+    """What is worth least is forgotten first: what is over, the oldest; then what has the lowest score."""
+    if entry.stage in OVER:
+        return False, -entry.life.earlier, 0.0
+    return True, score(settle(entry, numbers)), -entry.life.earlier
 
 
-def _roll_back(entries: dict[RuleRef, Entry], event: PoolEvent) -> None:
+def _roll_back(entries: dict[RuleRef, Entry], event: PoolEvent) -> dict[RuleRef, None]:
     if event.ref not in entries:
-        return
+        return {}
     name, version = event.ref
     entries[event.ref] = put(entries[event.ref], event, "live", "rolled back to")
     for ref in [ref for ref in entries if ref[0] == name and ref[1] > version]:
         entries[ref] = put(entries[ref], event, "retired", f"rolled back to version {version}")
+    return {event.ref: None}
 
 
 def _measure(tops: dict[int, tuple[float, tuple[str, ...]]], event: PoolEvent, numbers: Numbers) -> None:

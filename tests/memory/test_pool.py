@@ -130,7 +130,8 @@ def test_two_processes_lose_nothing(path: Path) -> None:
         for name in ("one", "two")
     ]
     for writer in writers:
-        assert writer.stdout and writer.stdout.readline() == "ready\n"
+        assert writer.stdout
+        assert writer.stdout.readline() == "ready\n"
     for writer in writers:
         writer.communicate("go\n", timeout=60)
     rows = asyncio.run(_read(path))
@@ -178,12 +179,12 @@ async def test_a_newer_file_is_refused(path: Path) -> None:
         await PoolEvents.open(path)
 
 
-async def test_a_broken_file_is_refused(path: Path) -> None:
+def test_a_broken_file_is_refused(path: Path) -> None:
     """A file that is no database says so, and what to do."""
     path.parent.mkdir()
     path.write_bytes(b"no database at all, but long enough to be read as one" * 40)
     with pytest.raises(StoreCorrupt, match="move it away"):
-        await PoolEvents.open(path)
+        asyncio.run(PoolEvents.open(path))
 
 
 async def test_only_the_owner_can_read(path: Path, events: PoolEvents) -> None:

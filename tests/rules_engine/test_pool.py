@@ -394,25 +394,33 @@ def test_a_name_that_two_rules_want() -> None:
 
 
 def sessions() -> st.SearchStrategy[list[list[PoolEvent]]]:
-    """What several sessions report, each in its own order, about rules of their own and of others."""
+    """What several sessions report: about rules that there are, and about new ones, two of them of one name."""
     refs = st.sampled_from([("a", 1), ("b", 1), ("c", 1)])
     data = st.fixed_dictionaries(
         {"applied": st.integers(0, 9), "confidence": st.floats(0.01, 1), "place": st.sampled_from(["", *"pqrst"])}
     )
-    names = st.sampled_from(["applied", "complained", "frozen", "written_back", "admitted", "retired", "ended"])
-    event = st.builds(lambda name, ref, data: PoolEvent(name=name, ref=ref, data=data), names, refs, data)
-    proposal = st.builds(
-        lambda name, cap: PoolEvent(name="proposed", rule=rule(name, params={"max_lines": cap})),
-        st.sampled_from("abc"),
-        st.integers(1, 3),
+    known = st.sampled_from(["applied", "complained", "frozen", "written_back", "retired", "ended"])
+    fresh = st.sampled_from(["proposed", "admitted", "refused"])
+    return st.lists(
+        st.lists(
+            st.builds(lambda name, ref, data: PoolEvent(name=name, ref=ref, data=data), known, refs, data)
+            | st.builds(
+                lambda name, new, cap: PoolEvent(name=name, rule=rule(new, params={"max_lines": cap})),
+                fresh,
+                st.sampled_from("cd"),
+                st.integers(1, 2),
+            ),
+            max_size=6,
+        ),
+        min_size=2,
+        max_size=4,
     )
-    return st.lists(st.lists(event | proposal, max_size=6), min_size=2, max_size=4)
 
 
 def stamped(reports: Sequence[Sequence[PoolEvent]]) -> list[list[PoolEvent]]:
     """The same with the session and a time in each event."""
     return [
-        [replace(event, session=f"s{k}", time=float(at * 10 + k)) for at, event in enumerate(report)]
+        [replace(event, session=f"s{k}", time=float(at * 10 + k + 1)) for at, event in enumerate(report)]
         for k, report in enumerate(reports)
     ]
 
