@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rules_engine.types import RuleRef, Signal
+from rules_engine.types import RuleRef, Signal, SignalName
 
 THRESHOLD = 0.6
 """Weight from which on signals are a complaint."""
@@ -16,6 +16,8 @@ THRESHOLD = 0.6
 class Complaint:
     """Rules that left out of one result what the agent needed."""
 
+    name: SignalName
+    """Of the strongest signal."""
     rules: tuple[RuleRef, ...]
     key: str
     """The observation."""
@@ -42,8 +44,14 @@ def _judge(key: str, heard: list[Signal], threshold: float) -> Complaint | None:
     guilty = tuple(rule for rule, weight in against.items() if weight >= threshold)
     if not guilty:
         return None
-    evidence = tuple(dict.fromkeys(signal.evidence for signal in heard if not set(guilty).isdisjoint(signal.rules)))
-    return Complaint(rules=guilty, key=key, evidence=evidence, weight=max(against[rule] for rule in guilty))
+    said = [signal for signal in heard if not set(guilty).isdisjoint(signal.rules)]
+    return Complaint(
+        name=max(said, key=lambda signal: signal.weight).name,
+        rules=guilty,
+        key=key,
+        evidence=tuple(dict.fromkeys(signal.evidence for signal in said)),
+        weight=max(against[rule] for rule in guilty),
+    )
 
 
 def _weigh(rule: RuleRef, heard: list[Signal]) -> float:

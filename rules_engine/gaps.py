@@ -63,6 +63,16 @@ def looks(turns: Sequence[Turn], back: int = LOOK_BACK) -> list[Look]:
     return [look for look in reversed(found) if look is not None]
 
 
+def lines_missed(turns: Sequence[Turn], key: str, rule: RuleRef) -> tuple[str, ...]:
+    """Lines that a rule left out of a result, and that the newest turn took up: in what it says, or in its results."""
+    newest = turns[-1] if turns else Turn(said="")
+    said = words(newest.said)
+    later = frozenset().union(*(telling(forwarded(result, turns[:-1])) for result in newest.results))
+    gaps = [gap for look in looks(turns) if look.observation.key == key for gap in look.gaps if rule in gap.rules]
+    lines = [line for gap in gaps for line in gap.text.split("\n")]
+    return tuple(line for line in lines if telling(line) & later or words(line) & said)
+
+
 def forwarded(result: Result, before: Sequence[Turn] = ()) -> str:
     """The text of a result as the model saw it; where it answers a recall, what the turns `before` had left out."""
     asked = requested(result.observation.command)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import re2
 
 from rules_engine.gaps import Gap, Look, blamed, looks
-from rules_engine.steps import name
+from rules_engine.steps import is_same_target, name
 from rules_engine.types import Signal, Turn
 from rules_engine.use import words
 
@@ -40,7 +40,7 @@ def detect(turns: Sequence[Turn]) -> tuple[Signal, ...]:
     seen = looks(turns) if _ASKS.search(prose) else []
     for look in seen:
         gaps = _named(look, turns[-1], prose)
-        if not gaps and look.at >= len(turns) - 1 - _SOON and look is seen[0]:
+        if not gaps and (_is_next(look, seen, turns) or _is_tried_again(look, turns[-1])):
             gaps = look.gaps
         # Where the tool had cut its output itself, the words may be about that, and say nothing.
         if gaps and not _CUT_ITSELF.search(look.observation.text):
@@ -48,6 +48,14 @@ def detect(turns: Sequence[Turn]) -> tuple[Signal, ...]:
             key = look.observation.key
             return (Signal(name="asked", key=key, rules=blamed(gaps), evidence=evidence, weight=WEIGHT),)
     return ()
+
+
+def _is_next(look: Look, seen: Sequence[Look], turns: Sequence[Turn]) -> bool:
+    return look is seen[0] and look.at >= len(turns) - 1 - _SOON
+
+
+def _is_tried_again(look: Look, turn: Turn) -> bool:
+    return any(is_same_target(look.observation, result.observation) for result in turn.results)
 
 
 def _named(look: Look, turn: Turn, prose: str) -> tuple[Gap, ...]:
