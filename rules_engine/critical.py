@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+import re2
+
 from rules_engine import phrases as p
 from rules_engine.natures import nature
 from rules_engine.scan import encode, find_lines
@@ -13,8 +15,11 @@ from rules_engine.types import Observation
 
 _BLOCK = 200
 """Lines that a block may have, so that the work stays in proportion."""
+_LIST = 8
+"""Items from which on a list is long; the last of fewer may be the result."""
 _LOOK = 4
 """Lines around a failure in which a caret shows that they belong to it."""
+_VERBOSE = re2.compile(r"(?:^|[ \t])(?:-v+|--verbose)(?:$|[ \t;&|)])")
 
 
 def criticals(lines: Sequence[str]) -> frozenset[int]:
@@ -40,6 +45,19 @@ def verdicts(lines: Sequence[str]) -> frozenset[int]:
 def stated(lines: Sequence[str]) -> frozenset[int]:
     """Positions of lines that state a failure or a result, with what belongs to them."""
     return criticals(lines) | verdicts(lines)
+
+
+def protected(lines: Sequence[str], command: str = "") -> frozenset[int]:
+    """Positions of lines that no rule may leave out: what is stated, but for the items of a long list that passed.
+
+    Their names speak of failures ("returns false when it fails"), and the list's own result stands elsewhere. Who asks for
+    every item gets it.
+    """
+    data = encode(lines)
+    passing = frozenset(find_lines(p.PASSING, data))
+    if _VERBOSE.search(command):
+        return stated(lines) | passing
+    return stated(lines) - passing.difference(find_lines(p.TROUBLE, data)) if len(passing) >= _LIST else stated(lines)
 
 
 def is_failing(observation: Observation, lines: Sequence[str]) -> bool:

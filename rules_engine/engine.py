@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 from rules_engine import guards, invariants, lossy, pointing
-from rules_engine.critical import is_failing, stated
+from rules_engine.critical import is_failing, protected, stated
 from rules_engine.draft import Draft
-from rules_engine.kinds import BOUND, LOSSLESS
+from rules_engine.kinds import BOUND, GROUPING, LOSSLESS
 from rules_engine.natures import nature
 from rules_engine.recall import requested
 from rules_engine.script import render, text_digest
@@ -58,23 +58,33 @@ def _decide(observation: Observation, ruleset: RuleSet, context: Context) -> Dec
         return Kept(key=key, reason="budget")
     sort = nature(observation)
     observation = replace(observation, nature=sort)
-    base = reduce(Draft.begin(observation.text), observation, settings)
-    plain = _run_rules(base, observation, rules, settings, context.recall_ids) if sort == "terminal" else base
+    base = tidy(observation, settings)
+    cut = _run_rules(base, observation, rules, settings, context.recall_ids) if sort == "terminal" else base
+    plain = _reduce(cut, observation, settings, grouping=True)
     pointed = _point(plain, observation, sort, settings, context)
     drafts = [pointed, plain] if pointed.sources else [plain]
     drafts = [draft for draft in drafts if draft.applied]
     if not drafts:
         return Kept(key=key, reason="no gain")
     for draft in drafts:
-        if breach := invariants.breach(observation, base, draft, sort):
+        if breach := invariants.breach(observation, ((base, cut), (plain, draft)), sort):
             return Kept(key=key, reason="invariant", detail=breach)
     return Rewritten(key=key, raw_digest=text_digest(observation.text), forms=tuple(draft.form() for draft in drafts))
 
 
 def reduce(draft: Draft, observation: Observation, settings: Settings) -> Draft:
     """Run the lossless kinds, each on the result of those before, and keep what their own inverse undoes."""
+    return _reduce(_reduce(draft, observation, settings, grouping=False), observation, settings, grouping=True)
+
+
+def tidy(observation: Observation, settings: Settings) -> Draft:
+    """The lines that rules see: after the lossless kinds that put nothing together."""
+    return _reduce(Draft.begin(observation.text), observation, settings, grouping=False)
+
+
+def _reduce(draft: Draft, observation: Observation, settings: Settings, *, grouping: bool) -> Draft:
     for name, kind in LOSSLESS.items():
-        if name in settings.disabled:
+        if name in settings.disabled or (name in GROUPING) is not grouping:
             continue
         encoded = kind.encode(draft.text, observation)
         edits = guards.worthwhile(encoded.edits) if encoded else ()
@@ -97,7 +107,7 @@ def _run_rules(
     if not rules:
         return draft
     bound = (at for start, end in _bound(draft) for at in range(start, end))
-    return lossy.leave_out(draft, observation.key, rules, stated(lines).union(bound), taken)
+    return lossy.leave_out(draft, observation.key, rules, protected(lines, observation.command).union(bound), taken)
 
 
 def _point(draft: Draft, observation: Observation, sort: Nature, settings: Settings, context: Context) -> Draft:

@@ -7,25 +7,38 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rules_engine import guards, marks
-from rules_engine.critical import stated
+from rules_engine.critical import protected
 from rules_engine.draft import Draft
 from rules_engine.kinds import LOSSLESS
-from rules_engine.types import Nature, Observation
+from rules_engine.types import Nature, Observation, Omission
 
 
-def breach(observation: Observation, base: Draft, draft: Draft, sort: Nature) -> str | None:
-    """The first law that `draft` breaks, or `None`; `base` is what the lossless kinds made, proved by their inverses."""
+def breach(observation: Observation, omitting: Sequence[tuple[Draft, Draft]], sort: Nature) -> str | None:
+    """The first law that is broken, or `None`.
+
+    `omitting` are the steps that leave something out, each as it was before and after, the last one's after being the
+    result; what lossless kinds make between them is proved by their inverses.
+    """
+    draft = omitting[-1][1]
     if len(draft.text) >= len(observation.text):
         return "the result is not shorter"
     if is_json(observation.text) and not is_json(draft.text):
         return "it was JSON, and is not any more"
-    if draft.omissions:
-        lines, result = base.text.split("\n"), draft.text.split("\n")
-        if fault := _misplaced(lines, result, draft):
+    for before, after in omitting:
+        if fault := _omitted(before, after, observation, sort):
             return fault
-        if sort == "terminal" and (lost := _unstated(lines, result)):
-            return f"{lost} lines that state a failure or a result are gone"
     return _unsettled(observation, draft)
+
+
+def _omitted(before: Draft, after: Draft, observation: Observation, sort: Nature) -> str | None:
+    if after.omissions == before.omissions:
+        return None
+    lines, result = before.text.split("\n"), after.text.split("\n")
+    if fault := _misplaced(lines, result, after.omissions[len(before.omissions) :]):
+        return fault
+    if sort == "terminal" and (lost := _unstated(lines, result, observation.command)):
+        return f"{lost} lines that state a failure or a result are gone"
+    return None
 
 
 def is_json(text: str) -> bool:
@@ -40,9 +53,9 @@ def is_json(text: str) -> bool:
     return True
 
 
-def _misplaced(lines: Sequence[str], result: Sequence[str], draft: Draft) -> str | None:
+def _misplaced(lines: Sequence[str], result: Sequence[str], made: Sequence[Omission]) -> str | None:
     """Walk through the result: each line is the next of the input, or a mark that stands for as many as it says."""
-    omissions = {omission.id: omission for omission in draft.omissions}
+    omissions = {omission.id: omission for omission in made}
     at = 0
     for line in result:
         mark = marks.parse(line) if line[:1] == "[" else None
@@ -57,9 +70,9 @@ def _misplaced(lines: Sequence[str], result: Sequence[str], draft: Draft) -> str
     return None if at == len(lines) and not omissions else "lines are missing without a mark"
 
 
-def _unstated(lines: Sequence[str], result: Sequence[str]) -> int:
+def _unstated(lines: Sequence[str], result: Sequence[str], command: str) -> int:
     """How many lines that state a failure or a result the result lacks."""
-    said = Counter(lines[at] for at in stated(lines))
+    said = Counter(lines[at] for at in protected(lines, command))
     return sum((said - Counter(result)).values())
 
 

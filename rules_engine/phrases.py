@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re2
 
+from rules_engine import features
 from rules_engine.scan import compile_lines
 
 _START = r"^(?:[ \t]|\x1b\[[\d;]*m)*"
@@ -131,3 +132,11 @@ CONTINUED = compile_lines(
 CARET = compile_lines(r"^[ \t\d|]*[\^~][\^~ \t-]*\S{0,40}[ \t\r]*$")
 LEADING = compile_lines(r"^(?:in file included from|[ \t]+from \S+[:,]\d|\S+: (?:in|at) )")
 """Lines that say where the failure after them is."""
+
+PASSING = compile_lines(features.PATTERNS["passing"], flags="m")
+"""Items of a list that passed, perhaps of one job among several."""
+TROUBLE = compile_lines(
+    r"\b(?:errors?|exceptions?|failed|failures?|fatal|panic|traceback|not found|denied|timed? ?out|warnings?|success(?:ful(?:ly)?)?|completed|up to date)\b",
+    r"\b\d+ (?:passed|tests?|skipped)\b|\bexit (?:code|status)\b|^(?:pass|fail|ok|build)\b",
+)
+"""Words that who looks for trouble or an end looks for: items with them stay, even where they passed."""

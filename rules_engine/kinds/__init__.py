@@ -73,7 +73,18 @@ class Pointing(Protocol):
 
 
 # The members import the types above, so they can be named only after them.
-from rules_engine.kinds import fold, gutter, line_filter, prefix, repeats, search, shown, structured, terminal  # noqa: E402
+from rules_engine.kinds import (  # noqa: E402
+    fold,
+    gutter,
+    line_filter,
+    line_score,
+    prefix,
+    repeats,
+    search,
+    shown,
+    structured,
+    terminal,
+)
 
 LOSSLESS: Mapping[str, Lossless] = {
     "terminal": terminal,
@@ -86,11 +97,14 @@ LOSSLESS: Mapping[str, Lossless] = {
 }
 """Kinds that always run, in this order."""
 
+GROUPING = frozenset({"fold", "prefix", "search", "structured"})
+"""Those of them that put what is left into another form, so that they run after the rules."""
+
 BOUND: Mapping[str, Bound] = {"repeats": repeats, "fold": fold, "prefix": prefix, "search": search}
 """Those of them whose lines must not be parted."""
 
 POINTING: Mapping[str, Pointing] = {"shown": shown}
 """Kinds that need the texts before."""
 
-KINDS: Mapping[str, Lossy] = {"line_filter": line_filter}
+KINDS: Mapping[str, Lossy] = {"line_filter": line_filter, "line_score": line_score}
 """Kinds that a rule may name."""

@@ -1,0 +1,124 @@
+"""Lines of routine output that nobody went on to use: a score from what a line shows, learned from use.
+
+Each feature of a line adds its weight, in log odds of being used, and its doubt. A line goes only if even the upper
+bound of the odds, the weights plus so many times the doubt, is under the limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rules_engine import features
+from rules_engine.types import RuleError
+
+VERSION = 1
+
+FIELDS = ("weights", "doubts", "times_doubt", "limit", "keep_first_n", "keep_last_n", "fewest")
+"""Names of the params."""
+
+UNKNOWN = 2.0
+"""Doubt about a feature that no sample had: its odds may be anything."""
+_MOST_LINES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """A rule's params, checked; weights and variances in the order of `features.NAMES`."""
+
+    weights: tuple[float, ...]
+    variances: tuple[float, ...]
+    times: float
+    limit: float
+    """The largest upper bound, in log odds, with which a line may go."""
+    first: int
+    last: int
+    fewest: int
+
+    def bound(self, shown: Sequence[int]) -> float:
+        """Upper bound of the log odds that a line with these features is used."""
+        doubt = math.sqrt(math.fsum(self.variances[at] for at in shown))
+        return math.fsum(self.weights[at] for at in shown) + self.times * doubt
+
+
+def parse(raw: Mapping[str, object]) -> Params:
+    """Check `raw`. Raises `RuleError` with the field that is wrong and what to do."""
+    for name in raw:
+        if name not in FIELDS:
+            raise RuleError(f"{name}: unknown; a line score has {', '.join(FIELDS)}")
+    limit = _number(raw.get("limit", 0.05), "limit", 1.0)
+    if not 0 < limit < 1:
+        raise RuleError("limit: must be a share between 0 and 1")
+    weights, doubts = _by_feature(raw, "weights"), _by_feature(raw, "doubts")
+    return Params(
+        weights=tuple(weights.get(name, 0.0) for name in features.NAMES),
+        variances=tuple(doubts.get(name, UNKNOWN) ** 2 for name in features.NAMES),
+        times=_number(raw.get("times_doubt", 1.64), "times_doubt", 10.0),
+        limit=math.log(limit / (1 - limit)),
+        first=_count(raw.get("keep_first_n", 3), "keep_first_n"),
+        last=_count(raw.get("keep_last_n", 5), "keep_last_n"),
+        fewest=_count(raw.get("fewest", 8), "fewest"),
+    )
+
+
+def drop(lines: tuple[str, ...], params: Params, protected: frozenset[int]) -> tuple[int, ...]:
+    """Positions of the lines to leave out, ascending; never one that is protected."""
+    if len(lines) < params.first + params.last + params.fewest:
+        return ()
+    shown = features.read(lines)
+    often = _often(shown, params.fewest)
+    if not often:
+        return ()
+    goes = {key: not often.isdisjoint(key) and params.bound(key) <= params.limit for key in set(shown)}
+    body = range(params.first, len(lines) - params.last)
+    out = {at for at in body if goes[shown[at]] and at not in protected}
+    return tuple(sorted(out.union(_blanks(lines, out, protected))))
+
+
+def explain(line: Sequence[int], params: Params) -> str:
+    """Why a line with these features goes or stays, in words."""
+    bound = 1 / (1 + math.exp(-params.bound(line)))
+    shares = sorted((params.weights[at], features.NAMES[at]) for at in line)
+    return f"used at most {bound:.1%}: " + ", ".join(f"{name} {weight:+.1f}" for weight, name in shares)
+
+
+def _often(shown: Sequence[Sequence[int]], fewest: int) -> frozenset[int]:
+    """Routine features that enough lines have: a single one may be what the command was for."""
+    counts = Counter(at for line in shown for at in line)
+    return frozenset(at for at in features.ROUTINE if counts[at] >= fewest)
+
+
+def _blanks(lines: Sequence[str], out: set[int], protected: frozenset[int]) -> set[int]:
+    """Blank lines between lines that go."""
+    blank: set[int] = set()
+    for at in out:
+        end = at + 1
+        while end < len(lines) and not lines[end].strip() and end not in protected:
+            end += 1
+        if end in out:
+            blank.update(range(at + 1, end))
+    return blank
+
+
+def _by_feature(raw: Mapping[str, object], field: str) -> dict[str, float]:
+    value = raw.get(field, {})
+    if not isinstance(value, Mapping):
+        raise RuleError(f"{field}: must be an object of numbers by feature")
+    for name in value:
+        if name not in features.NAMES:
+            raise RuleError(f"{field}.{name}: unknown; features are {', '.join(features.NAMES)}")
+    return {str(name): _number(number, f"{field}.{name}", 100.0) for name, number in value.items()}
+
+
+def _number(value: object, field: str, most: float) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not -most <= value <= most:
+        raise RuleError(f"{field}: must be a number, at most {most:g} from 0")
+    return float(value)
+
+
+def _count(value: object, field: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MOST_LINES:
+        raise RuleError(f"{field}: must be a whole number from 0 to {_MOST_LINES}")
+    return value

@@ -1,0 +1,175 @@
+"""Learns how lines are scored: logistic weights from what agents went on to use, the same for the same samples.
+
+sample ─features of its lines→ trials (features → outputs, of them used) ─Newton's method→ weights and their doubt → rule
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from rules_engine import features, use
+from rules_engine.critical import is_failing, protected
+from rules_engine.engine import tidy
+from rules_engine.natures import nature
+from rules_engine.types import Rule, Sample, Settings, Trigger
+
+RIDGE = 0.25
+"""Weight of the belief that a feature says nothing; with few samples it prevails."""
+_STEPS = 30
+_SMALL = 1e-6
+
+Key = tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Trials:
+    """Outputs that showed lines with the same features, and how many of them had such a line used."""
+
+    outputs: Counter[Key] = field(default_factory=Counter)
+    used: Counter[Key] = field(default_factory=Counter)
+    by_feature: Counter[int] = field(default_factory=Counter)
+    used_by_feature: Counter[int] = field(default_factory=Counter)
+    sessions: set[str] = field(default_factory=set)
+    sources: set[str] = field(default_factory=set)
+    failing: int = 0
+
+    def add(self, sample: Sample, taken: frozenset[str]) -> None:
+        """Count one output, of which the strings `taken` were used."""
+        lines = tidy(sample.observation, Settings()).text.split("\n")
+        stays = protected(lines, sample.observation.command)
+        shown = features.read(lines)
+        told = use.words("\n".join(lines[at] for at in stays))
+        used = use.used_lines(lines, taken - told)
+        places = [at for at in range(len(lines)) if at not in stays and not features.ROUTINE.isdisjoint(shown[at])]
+        if not places:
+            return
+        self._count(shown, places, used)
+        self.sessions.add(sample.session)
+        self.sources.add(sample.source)
+        self.failing += is_failing(sample.observation, lines)
+
+    def _count(self, shown: Sequence[Key], places: Sequence[int], used: frozenset[int]) -> None:
+        taken = [at for at in places if at in used]
+        self.outputs.update({shown[at] for at in places})
+        self.used.update({shown[at] for at in taken})
+        self.by_feature.update({name for at in places for name in shown[at]})
+        self.used_by_feature.update({name for at in taken for name in shown[at]})
+
+
+def learn(samples: Iterable[Sample], rule_id: str = "line_score", version: int = 1) -> Rule:
+    """A rule that leaves out lines of routine output which, by the upper bound, agents do not go on to use."""
+    trials = count(samples)
+    keys = sorted(trials.outputs)
+    weights, doubts = fit([(key, trials.outputs[key], trials.used[key]) for key in keys])
+    known = sorted(trials.by_feature)
+    return Rule(
+        id=rule_id,
+        version=version,
+        kind="line_score",
+        trigger=Trigger(pattern=""),
+        params={
+            "weights": {features.NAMES[at]: round(weights[at], 3) for at in known},
+            "doubts": {features.NAMES[at]: round(doubts[at], 3) for at in known},
+        },
+        description="Leaves out lines of routine output (passed items, steps, sizes, durations) that agents do not go on to use.",
+        priority=60,
+        provenance="learned",
+        on_failing=trials.failing > 0,
+        evidence=_evidence(trials),
+    )
+
+
+def count(samples: Iterable[Sample]) -> Trials:
+    """The trials of some samples; only terminal output counts, and only strings used of one result of a session."""
+    trials = Trials()
+    given = list(samples)
+    holders = Counter((sample.session, string) for sample in given for string in sample.used)
+    for sample in given:
+        if nature(sample.observation) == "terminal":
+            once = frozenset(string for string in sample.used if holders[sample.session, string] == 1)
+            trials.add(sample, once - sample.known)
+    return trials
+
+
+def fit(trials: Sequence[tuple[Key, int, int]]) -> tuple[list[float], list[float]]:
+    """Weights by feature and the doubt of each: (features, outputs, used outputs) in, log odds and deviations out."""
+    size = len(features.NAMES)
+    weights = [0.0] * size
+    root = _root(_curvature(trials, weights))
+    for _ in range(_STEPS):
+        change = _solve(root, _slope(trials, weights))
+        largest = max(map(abs, change))
+        scale = min(1.0, 2.0 / largest) if largest else 1.0
+        weights = [weight + scale * step for weight, step in zip(weights, change, strict=True)]
+        root = _root(_curvature(trials, weights))
+        if largest < _SMALL:
+            break
+    units = ([1.0 if at == place else 0.0 for at in range(size)] for place in range(size))
+    return weights, [math.sqrt(_solve(root, unit)[place]) for place, unit in enumerate(units)]
+
+
+def _evidence(trials: Trials) -> dict[str, object]:
+    """How many outputs showed each routine feature, and in how many such a line was used."""
+    names = sorted(features.ROUTINE.intersection(trials.by_feature))
+    return {
+        "sessions": len(trials.sessions),
+        "sources": len(trials.sources),
+        "failing_outputs": trials.failing,
+        "outputs": {features.NAMES[at]: trials.by_feature[at] for at in names},
+        "used": {features.NAMES[at]: trials.used_by_feature[at] for at in names},
+    }
+
+
+def _odds(key: Key, weights: Sequence[float]) -> float:
+    score = math.fsum(weights[at] for at in key)
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+
+
+def _slope(trials: Sequence[tuple[Key, int, int]], weights: Sequence[float]) -> list[float]:
+    slope = [-RIDGE * weight for weight in weights]
+    for key, outputs, used in trials:
+        rest = used - outputs * _odds(key, weights)
+        for at in key:
+            slope[at] += rest
+    return slope
+
+
+def _curvature(trials: Sequence[tuple[Key, int, int]], weights: Sequence[float]) -> list[list[float]]:
+    size = len(weights)
+    matrix = [[RIDGE if row == column else 0.0 for column in range(size)] for row in range(size)]
+    for key, outputs, _ in trials:
+        odds = _odds(key, weights)
+        share = outputs * odds * (1 - odds)
+        for at in key:
+            row = matrix[at]
+            for other in key:
+                row[other] += share
+    return matrix
+
+
+def _root(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
+    """The lower triangle whose square `matrix` is (Cholesky)."""
+    root: list[list[float]] = []
+    for at, line in enumerate(matrix):
+        row: list[float] = []
+        for column in range(at):
+            rest = line[column] - sum(a * b for a, b in zip(row, root[column], strict=False))
+            row.append(rest / root[column][column])
+        row.append(math.sqrt(line[at] - sum(value * value for value in row)))
+        root.append(row)
+    return root
+
+
+def _solve(root: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
+    size = len(right)
+    middle: list[float] = []
+    for at in range(size):
+        middle.append((right[at] - sum(a * b for a, b in zip(root[at], middle, strict=False))) / root[at][at])
+    out = [0.0] * size
+    for at in reversed(range(size)):
+        rest = sum(root[below][at] * out[below] for below in range(at + 1, size))
+        out[at] = (middle[at] - rest) / root[at][at]
+    return out
