@@ -15,10 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
+from threading import Lock
 from typing import IO
 
 SUFFIX = ".spend"
-_FLUSH = 1000
+PAGE = 1000
 """Sessions whose traffic may wait to be written down."""
 
 
@@ -46,7 +47,7 @@ class _Day:
 
 
 class Budget:
-    """The tokens of one data folder."""
+    """The tokens of one data folder. What touches the disk may be called in a thread, one call at a time."""
 
     def __init__(self, folder: Path, daily: int, share: float, clock: Callable[[], float]) -> None:
         self._folder = folder
@@ -55,19 +56,25 @@ class Budget:
         self._clock = clock
         self._today, self._yesterday = _Day(""), _Day("")
         self._waiting: dict[str, int] = {}
+        self._traffic = 0
+        self._lock = Lock()
 
     def saw(self, session: str, tokens: int) -> None:
         """Count traffic of a session; it is written down with the next expense."""
-        name = _hashed(session)
-        self._waiting[name] = self._waiting.get(name, 0) + max(0, tokens)
-        if len(self._waiting) >= _FLUSH:
-            self.flush()
+        name, more = _hashed(session), max(0, tokens)
+        with self._lock:
+            self._waiting[name] = self._waiting.get(name, 0) + more
+            self._traffic += more
+
+    def is_full(self) -> bool:
+        """Whether the traffic of many sessions waits to be written down."""
+        return len(self._waiting) >= PAGE
 
     def refusal(self, session: str, tokens: int) -> str | None:
         """Why a session may not spend so many tokens; `None`: it may. What other processes did since is not known."""
         if self._today.sums.ours + tokens > self._daily:
             return f"the day's {self._daily} tokens are spent"
-        day = Sums(self._today.sums.ours, self._today.sums.traffic + sum(self._waiting.values()))
+        day = Sums(self._today.sums.ours, self._today.sums.traffic + self._traffic)
         for words, sums in (("day", day), ("session", self._session(_hashed(session)))):
             if sums.share(tokens) >= self._share:
                 return f"it would pass {self._share:.3g} of the {words}'s tokens"
@@ -93,8 +100,8 @@ class Budget:
     def figures(self) -> Mapping[str, object]:
         """Today's sums, for `stats`."""
         sums = self._today.sums
-        traffic = sums.traffic + sum(self._waiting.values())
-        worst = max((self._session(name).share() for name in self._today.sessions), default=0.0)
+        traffic = sums.traffic + self._traffic
+        worst = max((self._session(name).share() for name in list(self._today.sessions)), default=0.0)
         return {
             "tokens": sums.ours,
             "of": sums.ours + traffic,
@@ -135,11 +142,17 @@ class Budget:
                 _read(self._yesterday, file)
 
     def _write(self, file: IO[bytes], spent: Mapping[str, int]) -> None:
-        names = {**self._waiting, **spent}
-        lines = [f"\n{json.dumps([name, spent.get(name, 0), self._waiting.get(name, 0)])}" for name in names]
-        file.write("".join(lines).encode())
+        with self._lock:
+            waiting = dict(self._waiting)
+        names = {**waiting, **spent}
+        file.write("".join(f"\n{json.dumps([n, spent.get(n, 0), waiting.get(n, 0)])}" for n in names).encode())
         file.flush()
-        self._waiting.clear()
+        with self._lock:
+            for name, tokens in waiting.items():
+                self._waiting[name] -= tokens
+                self._traffic -= tokens
+                if not self._waiting[name]:
+                    del self._waiting[name]
         _read(self._today, file)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -96,7 +97,8 @@ class ModelProposer:
         self._links = links
         self._offered: list[tuple[Ask, tuple[str, ...]]] = []
         self._waiting: list[_Waiting] = []
-        self._asked: dict[tuple[str, ...], int] = {}
+        self._asked: set[tuple[str, ...]] = set()
+        self._day = 0
         self._sessions: Counter[str] = Counter()
         self._longest_reply = 2 * settings.reply_tokens  # a model may not keep to its limit
         self._changed = asyncio.Event()
@@ -105,21 +107,21 @@ class ModelProposer:
     def offer(self, ask: Ask) -> bool:
         """Take a question, without waiting; whether it will be asked if the budget allows."""
         name = self._name(ask)
-        today = int(self._links.clock() // 86400)
-        if not self._settings.model or self._asked.get(name) == today:
+        if not self._settings.model or name in self._asked_today():
             return False
         if len(self._offered) + len(self._waiting) >= QUEUE or not self._has_turn(ask):
             self._counts["dropped"] += 1
             return False
-        self._asked = {other: day for other, day in self._asked.items() if day == today} | {name: today}
+        self._asked.add(name)
         self._offered.append((ask, name))
         self._changed.set()
         return True
 
     def saw(self, tenant: str, session: str, tokens: int) -> None:
         """Count what a session costs without us: its share is what it may cost with us."""
-        self._budget.saw(purse(tenant, session), tokens)
-        if self._waiting:
+        if self._settings.model:
+            self._budget.saw(purse(tenant, session), tokens)
+        if self._waiting or self._budget.is_full():
             self._changed.set()
 
     def ended(self, tenant: str, session: str) -> None:
@@ -134,11 +136,17 @@ class ModelProposer:
     async def run(self) -> None:
         """Ask until cancelled. Nothing that goes wrong ends it."""
         await self._safely(asyncio.to_thread(self._budget.flush))
-        while True:
-            await self._changed.wait()
-            self._changed.clear()
-            while self._offered or self._affordable():
-                await self._safely(self._step())
+        try:
+            while True:
+                await self._changed.wait()
+                self._changed.clear()
+                if self._budget.is_full():
+                    await self._safely(asyncio.to_thread(self._budget.flush))
+                while self._offered or self._affordable():
+                    await self._safely(self._step())
+        finally:
+            with suppress(OSError):
+                self._budget.flush()
 
     def figures(self) -> Mapping[str, object]:
         """What it did and what it cost, for `stats`."""
@@ -172,6 +180,12 @@ class ModelProposer:
             case Missed():
                 return ("replacement", ask.tenant, ask.session, ask.about.rule.id, str(ask.about.rule.version))
 
+    def _asked_today(self) -> set[tuple[str, ...]]:
+        today = int(self._links.clock() // 86400)
+        if self._day != today:
+            self._day, self._asked = today, set()
+        return self._asked
+
     def _has_turn(self, ask: Ask) -> bool:
         """A session has one plan, and so many further calls."""
         if isinstance(ask.about, Start):
@@ -200,7 +214,7 @@ class ModelProposer:
             text = await self._ask(item)
         except NoReply as error:
             self._counts["failed"] += 1
-            self._asked.pop(item.name, None)
+            self._asked.discard(item.name)
             outcome = await asyncio.to_thread(_end, item.calling.throw, error)
         else:
             outcome = await asyncio.to_thread(_end, item.calling.send, text)

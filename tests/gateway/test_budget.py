@@ -144,13 +144,32 @@ def test_names_of_sessions_stand_nowhere(tmp_path: Path, clock: Clock) -> None:
     assert all(b"the-name" not in file.read_bytes() for file in tmp_path.iterdir())
 
 
-def test_traffic_of_many_sessions_is_written_down(tmp_path: Path, clock: Clock) -> None:
-    """Without an expense, so that it does not pile up."""
+def test_traffic_of_many_sessions_is_to_be_written_down(tmp_path: Path, clock: Clock) -> None:
+    """So that it does not pile up; what was not written because the disk is full waits."""
     budget = opened(tmp_path, clock)
-    for number in range(1001):
+    for number in range(1000):
+        assert not budget.is_full()
         budget.saw(f"s{number}", 10)
+    assert budget.is_full()
+    budget.flush()
 
-    assert opened(tmp_path, clock).figures()["of"] == 10_000
+    assert not budget.is_full()
+    assert opened(tmp_path, clock).figures()["of"] == budget.figures()["of"] == 10_000
+
+
+def test_a_disk_that_fails_loses_no_traffic(tmp_path: Path, clock: Clock) -> None:
+    """It is counted still, and nothing is spent that cannot be written down."""
+    budget = opened(tmp_path / "budget", clock)
+    budget.saw("s", 100_000)
+    (file,) = (tmp_path / "budget").iterdir()
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(OSError, match=file.name):
+        budget.reserve("s", 100)
+    file.rmdir()
+
+    assert budget.figures()["of"] == 100_000
+    assert budget.reserve("s", 100) is None
 
 
 @given(steps=st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 50_000), st.integers(1, 3000)), max_size=20))

@@ -67,6 +67,7 @@ class Bench:
     events: list[PoolEvent] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     known: list[Rule] = field(default_factory=lambda: list(SEEDS))
+    now: float = 1e9
 
     async def ask(self, ask: Ask = NEW) -> Outcome:
         """What came of a question."""
@@ -121,7 +122,7 @@ async def bench(
         admit=judge,
         emit=emit,
         count=lambda text: len(text) // 4,
-        clock=lambda: 1e9,
+        clock=lambda: made.now,
     )
     made = Bench(ModelProposer(given, Numbers(), budget, links), list(said))
     made.proposer.saw("t", "s", traffic)
@@ -145,6 +146,15 @@ def new(number: int, **about: str) -> Ask:
     return replace(
         NEW, about=replace(NEW.about, command=f"tool{chr(97 + number)} build", **about), session=f"s{number}"
     )
+
+
+def test_the_numbers_are_the_papers_and_the_codes() -> None:
+    """Under two hundredths of all tokens (paper); 180 seconds, 2 retries, temperature 0.7, 3 rules a task (code)."""
+    given = Proposer()
+
+    assert (given.share, given.timeout, given.retries, given.temperature) == (0.02, 180.0, 2, 0.7)
+    assert (given.model, given.client_key) == ("", False)
+    assert Numbers().proposals_per_task == 3
 
 
 async def test_without_a_model_nothing_is_asked(tmp_path: Path) -> None:
@@ -275,6 +285,14 @@ async def test_the_same_is_asked_once(tmp_path: Path) -> None:
         taken = [made.proposer.offer(ask) for ask in (NEW, elsewhere, PLAN, replace(NEW, tenant="another"))]
 
     assert taken == [False, False, False, True]
+
+
+async def test_the_next_day_it_is_asked_again(tmp_path: Path) -> None:
+    """There may be more to see."""
+    async with bench(tmp_path, "no") as made:
+        await made.ask(NEW)
+        made.now += 86400
+        assert made.proposer.offer(replace(NEW, session="s2"))
 
 
 async def test_what_failed_may_be_asked_again(tmp_path: Path) -> None:
@@ -415,6 +433,18 @@ async def test_nothing_that_goes_wrong_ends_it(tmp_path: Path, log: io.StringIO)
         await made.ask(PLAN)
 
     assert "a question to the proposer was lost" in log.getvalue()
+
+
+async def test_traffic_survives_a_restart(tmp_path: Path) -> None:
+    """It is written down at the end, and now and then."""
+    async with bench(tmp_path, "no", traffic=0) as made:
+        for number in range(1200):
+            made.proposer.saw("t", f"s{number}", 1000)
+            await asyncio.sleep(0)
+    async with bench(tmp_path, "no", traffic=0) as again:
+        await again.rest()
+
+    assert made.proposer.figures()["of"] == again.proposer.figures()["of"] == 1_200_000
 
 
 async def test_a_rule_that_no_model_writes_costs_nothing(tmp_path: Path) -> None:
