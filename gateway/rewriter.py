@@ -29,8 +29,10 @@ class Outgoing:
     """What is forwarded, and what was decided on the way."""
 
     body: bytes
+    seen: tuple[Seen, ...] = ()
+    """The framed texts of the request."""
     shown: tuple[Shown, ...] = ()
-    """Every observation of the request."""
+    """Every observation of them."""
     digests: Mapping[int, bytes] = field(default_factory=dict)
     """Message index → digest of its texts as forwarded, for messages that are not forwarded as they came."""
     fresh: frozenset[str] = frozenset()
@@ -106,6 +108,7 @@ class Rewriter:
         )
         return Outgoing(
             body=out,
+            seen=tuple(seen),
             shown=tuple(done.shown.values()),
             digests=digests,
             fresh=frozenset(new & done.pinned.keys()),
