@@ -20,6 +20,9 @@ from gateway.types import Conversation, Message
 from rules_engine import Result, Sample, Turn
 from rules_engine.use import samples
 
+Refuse = Callable[[str], None]
+"""Is told why a session, or the rest of a file, is left out."""
+
 
 def raw(item: Item) -> Result:
     """The result of an observation of which nothing was decided."""
@@ -65,8 +68,17 @@ def read_turns(session: Session) -> list[Turn]:
     return list(turns(conversation, seen))
 
 
-def read_samples(path: Path, heard: Callable[[int], None] | None = None) -> Iterator[list[Sample]]:
-    """The samples of each session in a file, one session in memory at a time; see `read_sessions` for `heard`."""
-    for session in read_sessions(path, heard):
-        name = path.name.removesuffix(".gz").removesuffix(".jsonl")
-        yield list(samples(read_turns(session), session.name, name)) if session.messages else []
+def read_samples(path: Path, refuse: Refuse, heard: Callable[[int], None] | None = None) -> Iterator[Sample]:
+    """The samples of all sessions in a file, one session in memory at a time; see `read_sessions` for `heard`."""
+    source = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    sessions = read_sessions(path, heard)
+    while True:
+        try:
+            session = next(sessions, None)
+            if session is None:
+                return
+            found = samples(read_turns(session), session.name, source) if session.messages else ()
+        except RecordingError as error:  # the sessions before it count, and those of other files
+            refuse(str(error))
+        else:
+            yield from found

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 from rules_engine.critical import failures, is_failing
 from rules_engine.engine import decide, render_form
 from rules_engine.kinds import KINDS
-from rules_engine.mining import DEEDS, LARGEST
+from rules_engine.mining import DEEDS, is_legible
 from rules_engine.naming import EVERYDAY, names
-from rules_engine.natures import nature
-from rules_engine.scan import compile_trigger
+from rules_engine.scan import compile_trigger, is_encodable
 from rules_engine.script import render
 from rules_engine.skeletons import ACTING, families
 from rules_engine.types import Context, Kept, Rewritten, Rule, RuleError, RuleSet, Sample, Settings
@@ -95,17 +94,30 @@ class Trial:
         if self._fault:
             return
         observation = sample.observation
+        if not is_encodable(observation.command):
+            return
         hit = bool(compile_trigger(self._rule.trigger.pattern).search(observation.command))
         for name in families(observation.command):
             self._families[name] = self._families.get(name, False) or hit
-        if hit and len(observation.text) <= LARGEST and nature(observation) == "terminal":
+        if hit and is_legible(observation):
             self._spell(sample)
             self._try(sample)
+
+    @property
+    def lost(self) -> frozenset[str]:
+        """Used strings that it would have lost where nothing failed."""
+        return frozenset(self._sound.lost)
+
+    @property
+    def has_acted(self) -> bool:
+        """It left something out where nothing failed."""
+        return self._sound.acted > 0
 
     def verdict(self) -> Verdict:
         """What was found, so far."""
         reason = self._fault or self._refusal()
-        on_failing = not reason and bool(self._failing.acted) and not self._failing.lost
+        failing = self._failing
+        on_failing = not reason and len(failing.places) >= self._bar.sessions and not failing.lost
         figures = self._figures()
         evidence = dict(self._rule.evidence) | {"trial": figures}
         rule = self._rule if reason else replace(self._rule, on_failing=on_failing, evidence=evidence)

@@ -7,17 +7,17 @@ archive is one witness. What is stated (`critical`) is no evidence at all, and n
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 
-from rules_engine.critical import stated
+from rules_engine.critical import failures, stated
 from rules_engine.draft import Draft
 from rules_engine.engine import reduce
 from rules_engine.natures import is_shell, nature
-from rules_engine.script import text_digest
+from rules_engine.scan import is_encodable
 from rules_engine.skeletons import DEPTH, NAME, NUMBER, Shape, families, pattern, skeleton, trigger
-from rules_engine.types import Rule, Sample, Settings, Trigger
+from rules_engine.types import Observation, Rule, Sample, Settings, Trigger
 from rules_engine.use import cores, words
 
 LIMIT = 0.05
@@ -29,6 +29,8 @@ SOURCES = 3
 """Independent witnesses that a shape needs."""
 REPEATED = 2.0
 """Lines of a shape in an output, on the average: what comes once is a message, what is repeated may be noise."""
+FAILED = 0.01
+"""Largest share of a shape's lines that state a failure: they would stay, but a shape that has more is no noise."""
 NARROW = 0.8
 """Where one longer shape has so many of a shape's lines, it is the one that is meant."""
 PATTERNS = 32
@@ -66,6 +68,8 @@ class Count:
     lines: int = 0
     used: int = 0
     chars: int = 0
+    failed: int = 0
+    """Lines of the shape that state a failure, beside `lines`."""
     witnesses: dict[tuple[str, str], int] = field(default_factory=dict)
     """(source, session) → its trials."""
     names: Counter[str] = field(default_factory=Counter)
@@ -95,6 +99,7 @@ class Count:
         self.lines += other.lines
         self.used += other.used
         self.chars += other.chars
+        self.failed += other.failed
         for (source, session), trials in other.witnesses.items():
             self.witness(source, session, trials)
         self.names.update(other.names)
@@ -109,6 +114,7 @@ class Count:
             len(self.witnesses) >= SESSIONS
             and self.sources >= SOURCES
             and self.lines >= REPEATED * self.outputs
+            and self.failed <= FAILED * self.lines
             and self.bound(more) <= LIMIT
         )
 
@@ -134,9 +140,7 @@ class Statistics:
         """Count the lines of one observation."""
         observation = sample.observation
         names = [name for name in families(observation.command) if is_deed(name, observation.tool)]
-        if not names or len(observation.text) > LARGEST or "\0" in observation.text:
-            return
-        if nature(observation) != "terminal":
+        if not names or not is_legible(observation):
             return
         lines = reduce(Draft.begin(observation.text), observation, Settings()).text.split("\n")
         seen = _counted(lines, sample)
@@ -169,12 +173,19 @@ class Statistics:
 
     def rules(self) -> tuple[Rule, ...]:
         """Rules for shapes that nobody used: those that families share, and those of one family."""
-        shared = dict(_shared_rules(self.shapes.get(SHARED, {})))
-        rules = list(shared.values())
-        for name, shapes in sorted(self.shapes.items()):
-            if name != SHARED:
-                rules += _family_rules(name, shapes, shared)
-        return tuple(rules)
+        groups: dict[str, _Group] = {}
+        shared = _chosen(self.shapes.get(SHARED, {}))
+        for shape, count in shared.strip.items():
+            # What has neither word nor sign is told by its family only.
+            if any(token not in (NUMBER, NAME) for token in shape):
+                group = groups.setdefault(count.names.most_common(1)[0][0], _Group())
+                group.take(shape, count, shared.keep, count.names)
+        for name, shapes in self.shapes.items():
+            own = _chosen(shapes) if name != SHARED else _Chosen()
+            for shape, count in own.strip.items():
+                if not any(shape[: len(other)] == other for other in shared.strip):
+                    groups.setdefault(name, _Group()).take(shape, count, own.keep, {name: count.outputs})
+        return tuple(group.rule(name) for name, group in sorted(groups.items()))
 
 
 def mine(samples: Iterable[Sample]) -> tuple[Rule, ...]:
@@ -183,6 +194,14 @@ def mine(samples: Iterable[Sample]) -> tuple[Rule, ...]:
     for sample in samples:
         statistics.add(sample)
     return statistics.rules()
+
+
+def is_legible(observation: Observation) -> bool:
+    """Plain terminal output of a size that is read, not data."""
+    text = observation.text
+    if len(text) > LARGEST or "\0" in text or not is_encodable(text):
+        return False
+    return nature(observation) == "terminal"
 
 
 def is_deed(family: str, tool: str) -> bool:
@@ -200,14 +219,18 @@ def _counted(lines: list[str], sample: Sample) -> dict[Shape, Count]:
     said = frozenset().union(*(words(lines[at]) for at in protected))
     used = _used(lines, protected, set(sample.used - sample.known - said))
     counts: dict[Shape, Count] = {}
+    failed = failures(lines)
     for at, line in enumerate(lines):
-        if at in protected:
+        if at in protected and at not in failed:
             continue
         shape = skeleton(line)
         shape = (*shape, END) if shape and len(shape) < DEPTH else shape
         shows = bool(words(line) - sample.known)
         for depth in range(1, len(shape) + 1):
             count = counts.setdefault(shape[:depth], Count(outputs=1))
+            if at in failed:
+                count.failed += 1
+                continue
             count.lines += 1
             count.used += at in used
             count.chars += len(line) + 1
@@ -226,84 +249,79 @@ def _used(lines: Sequence[str], protected: Collection[int], strings: set[str]) -
     return found
 
 
-def _shared_rules(shapes: Mapping[Shape, Count]) -> Iterator[tuple[Shape, Rule]]:
-    """What several families print alike, each shape in a rule of its own; only such as a word or a sign tells."""
-    strip, keep = _chosen(shapes)
-    for shape, count in strip.items():
-        if any(token not in (NUMBER, NAME) for token in shape):
-            names = [name for name, _ in count.names.most_common(FAMILIES)]
-            own = [other for other in keep if other[: len(shape)] == shape]
-            yield shape, _rule(_slug(" ".join(shape)), names, {shape: count}, own)
+@dataclass(slots=True)
+class _Chosen:
+    """Shapes to strip, and longer ones to keep of them."""
+
+    strip: dict[Shape, Count] = field(default_factory=dict)
+    keep: list[Shape] = field(default_factory=list)
 
 
-def _family_rules(name: str, shapes: Mapping[Shape, Count], shared: Collection[Shape]) -> Iterator[Rule]:
-    """What one family prints, besides what it shares with others."""
-    strip, keep = _chosen(shapes)
-    own = [shape for shape in strip if not any(shape[: len(other)] == other for other in shared)]
-    best = sorted(own, key=lambda shape: (-strip[shape].chars, shape))[:PATTERNS]
-    if best:
-        yield _rule(_slug(name), (name,), {shape: strip[shape] for shape in best}, keep)
+@dataclass(slots=True)
+class _Group:
+    """What becomes one rule: shapes that one family shows most, with the other families that show them."""
+
+    strip: dict[Shape, Count] = field(default_factory=dict)
+    keep: dict[Shape, None] = field(default_factory=dict)
+    names: Counter[str] = field(default_factory=Counter)
+
+    def take(self, shape: Shape, count: Count, keep: Iterable[Shape], names: Mapping[str, int]) -> None:
+        self.strip[shape] = count
+        self.keep.update((other, None) for other in keep if other[: len(shape)] == shape)
+        self.names.update(names)
+
+    def rule(self, name: str) -> Rule:
+        best = sorted(self.strip, key=lambda shape: (-self.strip[shape].chars, shape))[:PATTERNS]
+        names = [name, *(other for other, _ in self.names.most_common(FAMILIES) if other != name)]
+        return Rule(
+            id="mined_" + "_".join("".join(c if c.isalnum() else " " for c in name).split()),
+            kind="line_filter",
+            trigger=Trigger(pattern=trigger(*names)),
+            params={
+                "keep_patterns": [pattern(shape) for shape in self.keep],
+                "strip_patterns": [pattern(shape) for shape in best],
+                "keep_first_n": 3,
+                "keep_last_n": 5,
+            },
+            description=f"Lines of {', '.join(names)} that nobody used",
+            provenance="mined",
+            evidence=_evidence({shape: self.strip[shape] for shape in best}),
+        )
 
 
-def _slug(text: str) -> str:
-    words = "".join(c.lower() if c.isascii() and c.isalnum() else " " for c in text).split()
-    return "_".join(words) or text_digest(text)[:6]
-
-
-def _rule(name: str, names: Sequence[str], strip: Mapping[Shape, Count], keep: Iterable[Shape]) -> Rule:
-    return Rule(
-        id=f"mined_{name}",
-        kind="line_filter",
-        trigger=Trigger(pattern=trigger(*names)),
-        params={
-            "keep_patterns": [pattern(shape) for shape in keep],
-            "strip_patterns": [pattern(shape) for shape in strip],
-            "keep_first_n": 3,
-            "keep_last_n": 5,
-        },
-        description=f"Lines of {', '.join(names)} that nobody used",
-        provenance="mined",
-        evidence=_evidence(strip),
-    )
-
-
-def _chosen(shapes: Mapping[Shape, Count]) -> tuple[dict[Shape, Count], list[Shape]]:
+def _chosen(shapes: Mapping[Shape, Count]) -> _Chosen:
     tree: dict[Shape, list[Shape]] = {}
-    for shape in shapes:
+    for shape in sorted(shapes):
         tree.setdefault(shape[:-1], []).append(shape)
-    strip: dict[Shape, Count] = {}
-    keep: list[Shape] = []
-    for shape in sorted(tree.get((), ())):
-        _choose(shape, shapes, tree, strip, keep)
-    return strip, keep
+    chosen = _Chosen()
+    waiting = list(tree.get((), ()))
+    while waiting:
+        shape = waiting.pop()
+        if not _choose(shape, shapes, tree.get(shape, ()), chosen):
+            waiting += [other for other in tree.get(shape, ()) if other[-1] != END]
+    return chosen
 
 
-def _choose(
-    shape: Shape,
-    shapes: Mapping[Shape, Count],
-    tree: Mapping[Shape, Sequence[Shape]],
-    strip: dict[Shape, Count],
-    keep: list[Shape],
-) -> None:
-    """Strip the shape as a whole, or but for the longer shapes that were used, or look at the longer ones alone."""
-    count, longer = shapes[shape], tree.get(shape, ())
-    whole = next((other for other in longer if other[-1] and shapes[other].lines >= NARROW * count.lines), None)
-    if whole is None and count.used == 0 and count.is_unused():
-        strip[shape] = count
-        return
-    used = sorted(other for other in longer if shapes[other].used)
-    rest = Count()
-    for other in longer:
-        if other not in used:
-            rest.merge(shapes[other])
-    # That they were told apart afterwards is paid for: each counts as one more use of the rest.
-    if whole is None and used and rest.is_unused(len(used)) and all(shapes[o].sources >= SOURCES for o in used):
-        strip[shape] = rest
-        keep += used
-        return
-    for other in sorted(longer):
-        if other[-1] != END:
-            _choose(other, shapes, tree, strip, keep)
+def _choose(shape: Shape, shapes: Mapping[Shape, Count], longer: Sequence[Shape], chosen: _Chosen) -> bool:
+    """Strip the shape as a whole, or but for the longer shapes that were used; or say that the longer ones are meant."""
+    count = shapes[shape]
+    if any(other[-1] != END and shapes[other].lines >= NARROW * count.lines for other in longer):
+        return False
+    if count.used == 0:
+        rest, used = count, []
+    else:
+        rest, used = Count(), [other for other in longer if shapes[other].used]
+        for other in longer:
+            if other not in used:
+                rest.merge(shapes[other])
+    # That the used ones were told apart afterwards is paid for: each counts as one more use of the rest.
+    if not rest.is_unused(len(used)) or any(shapes[other].sources < SOURCES for other in used):
+        return False
+    if any(other[-1] == END for other in used):
+        return False  # lines that end where the shape does have no pattern of their own
+    chosen.strip[shape] = rest
+    chosen.keep += used
+    return True
 
 
 def _evidence(strip: Mapping[Shape, Count]) -> dict[str, object]:

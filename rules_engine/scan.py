@@ -60,6 +60,15 @@ def encode(lines: Iterable[str]) -> bytes:
     return "\n".join(lines).encode("utf-8", "replace")
 
 
+def is_encodable(text: str) -> bool:
+    """Whether RE2 can search it: it holds no half of a character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def find_lines(pattern: re2._Regexp[str] | None, data: bytes) -> Iterator[int]:
     """Positions of the lines that match, ascending."""
     line = at = unseen = 0

@@ -11,6 +11,7 @@ COMMANDS: Mapping[str, str] = {
     "stats": "What was saved, in tokens and money.",
     "audit": "Every rewrite: before, after, and why.",
     "rules": "The rules in use.",
+    "learn": "Rules from recorded sessions.",
     "replay": "What recorded sessions would have cost.",
     "doctor": "Find what is wrong with this installation.",
 }

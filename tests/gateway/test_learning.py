@@ -67,15 +67,29 @@ def test_the_command_is_known() -> None:
     assert (result.observation.command, result.observation.tool, result.decision) == ("ls -l", "bash", None)
 
 
+def refuse(reason: str) -> None:
+    """Nothing is refused."""
+    pytest.fail(reason)
+
+
 def test_samples_of_a_file(tmp_path: Path) -> None:
-    """Each session gives its samples, named after the session and the file."""
+    """Each result is a sample, named after its session and its file."""
     used = {"id": "one", "messages": [says("do it"), asks("ls"), gives("a/one.py\na/two.py"), asks("cat a/two.py", 1)]}
     rows = [used, {"messages": []}, {"messages": [says("hello")]}]
     (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    first, *others = read_samples(tmp_path / "x.jsonl")
-    assert others == [[], []]
-    (sample,) = first
-    assert (sample.used, sample.session, sample.source) == ({"a/two.py"}, "one", "x")
+    (sample,) = read_samples(tmp_path / "x.jsonl", refuse)
+    assert sample.used == {"a/two.py"}
+    assert (sample.session, sample.source) == ("one", "x")
+
+
+def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
+    """A session without roles costs itself, a broken line the rest of its file; both are told."""
+    good = json.dumps({"messages": [says("do it"), asks("ls"), gives("a")]})
+    bad = json.dumps({"id": "bad", "messages": [{"role": 3}]})
+    (tmp_path / "x.jsonl").write_text("\n".join([good, bad, good, "{", good]))
+    reasons: list[str] = []
+    assert len(list(read_samples(tmp_path / "x.jsonl", reasons.append))) == 2
+    assert [reason.split(": ", 1)[0] for reason in reasons] == ["bad", f"{tmp_path}/x.jsonl, line 4"]
 
 
 def test_a_message_that_cannot_be_read() -> None:
