@@ -20,6 +20,7 @@ from gateway.config import Proposer
 from gateway.playback import Received
 from gateway.proposer import Links, ModelProposer
 from gateway.providers.scripted import Scripted
+from gateway.providers.via_litellm import complete
 from gateway.scenario import Fault, Scenario, Turn
 from gateway.serving import serving
 from gateway.tokens import TokenCounter
@@ -68,6 +69,7 @@ async def line() -> AsyncIterator[tuple[Model, str]]:
     """A model on a socket."""
     model = Model()
     async with serving(model) as url:
+        await complete("hosted_vllm/m", [{"role": "user", "content": "x"}], api_base=f"{url}/v1")  # loads litellm
         yield model, url
 
 
@@ -274,7 +276,9 @@ async def test_a_chatty_model_stays_under_two_hundredths(line: tuple[Model, str]
             figures = made.proposer.figures()
             assert float(str(figures["share"])) < 0.02
             assert float(str(figures["largest_session_share"])) < 0.02
+        await made.until(lambda: bool(made.events))
 
+    assert float(str(made.proposer.figures()["largest_session_share"])) < 0.02
     assert 1 <= len(line[0].received) <= 6
     assert [event.name for event in made.events] == ["refused"] * len(made.events)
 
