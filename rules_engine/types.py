@@ -165,7 +165,7 @@ class Rule:
 class Settings:
     """What an operator may say about deciding (`config.yaml`, section `rules`)."""
 
-    critical: Literal["unchanged", "guarded"] = "unchanged"
+    critical: Literal["unchanged", "guarded"] = "guarded"
     minimum_chars: int = 200
     """Observations under this are left alone."""
     minimum_conversation_chars: int = 2000
