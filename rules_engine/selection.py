@@ -95,8 +95,12 @@ def select_planned(
 
 def in_share(session: str, name: str, share: float) -> bool:
     """Whether a session is one of those that try a rule: the same ones for a rule always, others for another."""
+    return _draw(session, name) < share * 2**32
+
+
+def _draw(session: str, name: str) -> int:
     digest = blake2b(f"{session}\0{name}".encode("utf-8", "surrogatepass"), digest_size=4).digest()
-    return int.from_bytes(digest) < share * 2**32
+    return int.from_bytes(digest)
 
 
 def _choose(pool: Pool, refuse: Callable[[Entry], str], session: str) -> Selection:
@@ -119,8 +123,8 @@ def _choose(pool: Pool, refuse: Callable[[Entry], str], session: str) -> Selecti
 def _trials(pool: Pool, refuse: Callable[[Entry], str], session: str, reasons: dict[RuleRef, str]) -> list[Entry]:
     """Rules in trial in this session; those that are not get their reason."""
     tried: list[Entry] = []
-    # Those that got furthest first, so that trials end; a rule that nothing comes of makes way.
-    waiting = sorted(pool.entries.values(), key=lambda e: (e.stage != "canary", e.shadow_sessions + e.sessions, e.ref))
+    # In another order in each session, so that none waits for ever behind one that never applies.
+    waiting = sorted(pool.entries.values(), key=lambda e: (e.stage != "canary", _draw(session, e.rule.id), e.ref))
     for entry in (entry for entry in waiting if entry.stage in ("shadow", "canary")):
         reasons[entry.ref] = refuse(entry) or _not_tried(entry, pool.numbers, session, len(tried))
         tried += [] if reasons[entry.ref] else [entry]

@@ -120,9 +120,24 @@ def test_paper_top_30(rules: int, used: int) -> None:
     assert [entry.rule.id for entry in top(pool)] == names[::-1][:used]
 
 
+def test_a_proposed_rule_begins_without_a_past() -> None:
+    """Whatever its author says: confidence 1.0 and no applications."""
+    boast = rule(confidence=0.1, times_applied=999, times_complained=3)
+    entry = entry_after(PoolEvent(name="proposed", rule=boast), pool=EMPTY)
+    assert (entry.confidence, entry.applied, entry.complained) == (1.0, 0, 0)
+
+
+def test_places_are_counted_as_far_as_it_matters() -> None:
+    """Three repositories are enough, and which they are cannot be read off the pool."""
+    entry = entry_after(*(back(place=f"repository {k}") for k in range(9)))
+    assert len(entry.places) == 3
+    assert not any("repository" in place for place in entry.places)
+
+
 @pytest.mark.parametrize(
     ("events", "is_on"),
     [
+        pytest.param([PoolEvent(name="imported", rule=rule(confidence=0.3), time=1)], True, id="exactly 0.3"),
         pytest.param([], True, id="a new rule"),
         pytest.param([complaint()], True, id="0.5"),
         pytest.param([complaint(), complaint(time=2)], False, id="code: 0.25 is under 0.3"),
@@ -234,8 +249,8 @@ def test_a_batch_is_measured_once() -> None:
     assert first is not None
     assert second is not None
     after = fold(pool, [second, first])
-    assert list(after.tops) == [1]
-    assert after.tops[1][0] == 1
+    assert after == fold(pool, [first, second])
+    assert {number: time for number, (time, _) in after.tops.items()} == {1: 1}
     assert batch(after, "", 3) is None
 
 
@@ -335,6 +350,14 @@ def test_enabling_a_rule_in_trial_does_not_make_it_live() -> None:
     assert entry_after(hand("disabled"), hand("enabled", time=10), pool=pool).stage == "shadow"
 
 
+def test_a_rule_that_was_enabled_goes_on_by_itself() -> None:
+    """Its trial ends as that of any other."""
+    pool = fold(EMPTY, [PoolEvent(name="proposed", rule=rule()), PoolEvent(name="admitted", ref=X), hand("enabled")])
+    pool = fold(pool, [PoolEvent(name="applied", ref=X, data={"applied": 9}, session=str(k)) for k in range(3)])
+    assert [(event.name, event.text("stage")) for event in due(pool, "t", 10)] == [("promoted", "canary")]
+    assert due(fold(pool, [hand("disabled", time=11)]), "t", 12) == ()
+
+
 def test_enabling_forgives() -> None:
     """A rule that had lost all trust begins anew; its counts stay."""
     after = entry_after(complaint(), complaint(time=2), hand("enabled", time=3))
@@ -352,6 +375,9 @@ def test_versions_are_rolled_back() -> None:
     assert [entry.ref for entry in top(pool)] == [X, ("y", 1)]
     assert pool.entries[("x", 2)].reason == "rolled back to version 1"
     assert fold(pool, [hand("rolled_back", ("z", 1))]).entries == pool.entries
+    later = fold(pool, imports(pool, [rule(params={"max_lines": 4})], "", 10))
+    back_to_two = fold(later, [hand("rolled_back", ("x", 2), 11)])
+    assert [back_to_two.entries[("x", k)].stage for k in (1, 2, 3)] == ["live", "live", "retired"]
 
 
 def test_a_tenants_pool_stands_on_the_shared_one() -> None:

@@ -167,6 +167,12 @@ def test_write_back(applications: int, confidence: float, *, is_written: bool) -
     assert (("written_back", X) in told(end(task, 1))) is is_written
 
 
+def test_the_threshold_itself_is_enough() -> None:
+    """Confidence of just the number that is asked for is written back."""
+    task = applied(begun(rule("x", confidence=0.5), credit=1.0, write_back_confidence=0.5), [rewritten(X)])
+    assert told(end(task, 1)) == [("written_back", X), ("ended", None)]
+
+
 def test_defect_cumulative_counts_instead_of_the_tasks_own() -> None:
     """A rule that others applied 126 times is not written back by a task that did not apply it; of 3 it tells 3."""
     old = rule("x", times_applied=126)
