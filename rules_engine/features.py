@@ -6,7 +6,7 @@ A feature is there or not. The patterns run as one RE2 set, so that a line is lo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import re2
 
@@ -59,22 +59,16 @@ _SET = _compiled()
 
 def read(lines: Sequence[str]) -> list[tuple[int, ...]]:
     """The features of each line, as positions in `NAMES`; ascending."""
-    match = _SET.Match
-    return [(*sorted(match(line) or ()), *place) for line, place in zip(lines, _places(lines), strict=True)]
+    match, places = _SET.Match, _places(lines)
+    return [(*sorted(match(line) or ()), *place) for line, place in zip(lines, places, strict=True)]
 
 
-def _places(lines: Sequence[str]) -> Iterator[tuple[int, ...]]:
-    """What the punctuation of a line has in common with that of others, and where it stands."""
+def _places(lines: Sequence[str]) -> list[tuple[int, ...]]:
+    """What a line has in common with the others: the punctuation, as a measure of its shape, and the length of the output."""
     shapes = "\n".join(lines).translate(_SHAPELESS).split("\n")
-    counts, size = Counter(shapes), len(lines)
-    whole = (_LONG,) * (size >= 60)
-    last = ""
-    for at, shape in enumerate(shapes):
-        count = counts[shape]
-        beside = shape == last == shapes[at + 1] if 0 < at < size - 1 else False
-        last = shape
-        yield (
-            *((_ALIKE,) * (count >= 8)),
-            *((_BESIDE,) * beside),
-            *whole,
-        )
+    counts = Counter(shapes)
+    whole = (_LONG,) if len(lines) >= 60 else ()
+    alone, alike, beside = whole, (_ALIKE, *whole), (_ALIKE, _BESIDE, *whole)
+    often = {shape for shape, count in counts.items() if count >= 8}
+    around = zip(["", *shapes], shapes, [*shapes[1:], ""], strict=False)
+    return [(beside if last == shape == then else alike) if shape in often else alone for last, shape, then in around]

@@ -19,14 +19,12 @@ LEAST_CONFIDENCE = 0.3
 
 
 def matching(ruleset: RuleSet, observation: Observation) -> tuple[Rule, ...]:
-    """The rules that are on and whose trigger is found in the command, or empty, in order."""
+    """The rules that are on and whose trigger is found in the command, in order."""
     off, command = ruleset.settings.disabled, observation.command
     rules = [rule for rule in ruleset.rules if rule.confidence >= LEAST_CONFIDENCE and rule.id not in off]
-    named = [rule for rule in rules if rule.trigger.pattern]
-    found: set[RuleRef] = set()
-    if is_found([rule.trigger.pattern for rule in named], command):
-        found = {(r.id, r.version) for r in named if compile_trigger(r.trigger.pattern).search(command)}
-    return tuple(rule for rule in rules if not rule.trigger.pattern or (rule.id, rule.version) in found)
+    if not is_found([rule.trigger.pattern for rule in rules], command):
+        return ()
+    return tuple(rule for rule in rules if compile_trigger(rule.trigger.pattern).search(command))
 
 
 def patterns(rules: Sequence[Rule]) -> int:

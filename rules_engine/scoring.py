@@ -69,7 +69,7 @@ def learn(samples: Iterable[Sample], rule_id: str = "line_score", version: int =
         id=rule_id,
         version=version,
         kind="line_score",
-        trigger=Trigger(pattern=""),
+        trigger=Trigger(pattern="."),
         params={
             "weights": {features.NAMES[at]: round(weights[at], 3) for at in known},
             "doubts": {features.NAMES[at]: round(doubts[at], 3) for at in known},

@@ -48,7 +48,7 @@ def parse(raw: Mapping[str, object]) -> Params:
     for name in raw:
         if name not in FIELDS:
             raise RuleError(f"{name}: unknown; a line score has {', '.join(FIELDS)}")
-    limit = _number(raw.get("limit", 0.05), "limit", 1.0)
+    limit = _number(raw.get("limit", 0.1), "limit", 1.0)
     if not 0 < limit < 1:
         raise RuleError("limit: must be a share between 0 and 1")
     weights, doubts = _by_feature(raw, "weights"), _by_feature(raw, "doubts")

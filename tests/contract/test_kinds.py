@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 
-from rules_engine import engine, guards
+from rules_engine import engine, features, guards
 from rules_engine.kinds import BOUND, KINDS, LOSSLESS, POINTING
 from rules_engine.lines import index
 from rules_engine.script import render, splice
@@ -119,6 +119,12 @@ def test_lossy_kinds_refuse_junk(name: str, raw: dict[str, object]) -> None:
         KINDS[name].parse(raw)
 
 
+PARAMS: Mapping[str, tuple[Mapping[str, object], ...]] = {
+    "line_filter": ({}, {"strip_patterns": ["."]}, {"max_lines": 0, "keep_first_n": 0, "keep_last_n": 0}),
+    "line_score": ({}, {"doubts": dict.fromkeys(features.NAMES, 0.0), "limit": 0.6, "keep_first_n": 0, "fewest": 1}),
+}
+
+
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("text", ODD.values(), ids=ODD)
 def test_lossy_kinds_drop_no_protected_line(name: str, text: str) -> None:
@@ -126,7 +132,7 @@ def test_lossy_kinds_drop_no_protected_line(name: str, text: str) -> None:
     kind = KINDS[name]
     lines = tuple(text.split("\n"))
     protected = frozenset(range(0, len(lines), 3))
-    for raw in ({}, {"strip_patterns": ["."]}, {"max_lines": 0, "keep_first_n": 0, "keep_last_n": 0}):
+    for raw in PARAMS[name]:
         dropped = kind.drop(lines, kind.parse(raw), protected)
         assert list(dropped) == sorted(set(dropped))
         assert not protected.intersection(dropped)
