@@ -121,3 +121,32 @@ def test_patterns_are_counted() -> None:
     assert (
         lossy.patterns([STRIP, CAP, replace(STRIP, params={"keep_patterns": ["a", "b"], "strip_patterns": ["c"]})]) == 4
     )
+
+
+def test_one_mark_tells_the_lines_of_several_rules_apart() -> None:
+    """Its spans are cut where the part of another rule begins, so that a complaint meets the right one."""
+    more = "and so on, " * 9
+    lines = ["begin", f"fetching {more}", f"loading {more}", f"loading 2 {more}", f"fetching 2 {more}", *["end"] * 7]
+    loads = replace(STRIP, id="loads", params={**STRIP.params, "strip_patterns": ["^loading"]})
+    (omission,) = left_out(lines, STRIP, loads).omissions
+    text = "\n".join(lines)
+
+    assert [text[start:end].rstrip("\n").split("\n") for start, end in omission.spans] == [
+        [lines[1]],
+        [lines[2], lines[3]],
+        [lines[4]],
+    ]
+    assert omission.rules == (("strip", 1), ("loads", 1), ("strip", 1))
+
+
+def test_what_lies_between_the_parts_of_a_mark_is_recalled_too() -> None:
+    """Escape codes that went before the rules came belong to the line after them."""
+    raw = "\n".join(["begin", "fetching one" * 20, "\x1b[1m\x1b[0mloading two" * 20, *["end"] * 7])
+    lines = raw.split("\n")
+    loads = replace(STRIP, id="loads", params={**STRIP.params, "strip_patterns": ["^loading"]})
+    at = raw.index("\x1b")
+    draft = lossy.leave_out(Draft.begin(raw).step([(at, at + 8, ())]), "key", (STRIP, loads), frozenset(), frozenset())
+    (omission,) = draft.omissions
+
+    assert "".join(raw[start:end] for start, end in omission.spans) == "\n".join(lines[1:3])
+    assert len(omission.spans) == len(omission.rules) == 2

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from rules_engine import Turn
 from rules_engine.signals import recall
 from rules_engine.types import Applied, Form, Observation, Omission, Rewritten, RuleRef
-
-A, B = ("strip", 1), ("cap", 2)
+from tests.rules_engine.signals.turns import LOG, NEEDED, NOISE, A, B, raw, thinned, turn
 
 
 def asking(command: str) -> Observation:
@@ -53,3 +53,57 @@ def test_each_id_is_a_complaint() -> None:
     signals = recall.blame(asking("echo recall:bbbbbb; echo recall:aaaaaa"), decisions)
 
     assert [(signal.key, signal.rules) for signal in signals] == [("second", (B,)), ("first", (A,))]
+
+
+ALONE = thinned("make", LOG, {NOISE: A})
+BOTH = thinned("make all", LOG, {NOISE: A, NEEDED: B})
+
+
+def recalls(name: str, said: str = "") -> Turn:
+    """A turn that recalls."""
+    return turn(raw(f"echo recall:{name}", f"recall:{name}"), said=said)
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        pytest.param([turn(ALONE), turn(raw("ls"))], id="no recall"),
+        pytest.param([recalls("aaaaaa")], id="nothing before it"),
+        pytest.param([turn(raw("make", LOG)), recalls("aaaaaa")], id="nothing was left out"),
+        pytest.param([turn(ALONE), recalls("eeeeee")], id="an id that nobody omitted"),
+        pytest.param([turn(BOTH), recalls("aaaaaa")], id="one of several rules, and nobody knows yet what for"),
+        pytest.param([turn(BOTH), recalls("aaaaaa"), recalls("bbbbbb")], id="not found there: it asks on"),
+    ],
+)
+def test_tells_nothing_yet(turns: list[Turn]) -> None:
+    """Only a recall is one, once it is known which rule was in the way."""
+    assert recall.detect(turns) == ()
+
+
+@pytest.mark.parametrize(
+    ("turns", "rules"),
+    [
+        pytest.param([turn(ALONE), recalls("aaaaaa")], (A,), id="the only rule, at once"),
+        pytest.param([turn(ALONE), *[turn(raw("ls"))] * 40, recalls("aaaaaa")], (A,), id="however old the mark"),
+        pytest.param([turn(BOTH), recalls("bbbbbb"), turn(raw("ls"))], (B,), id="it goes on: it has found it"),
+        pytest.param(
+            [turn(BOTH), recalls("aaaaaa"), recalls("bbbbbb"), turn(raw("ls"))], (B,), id="where it stopped to ask"
+        ),
+        pytest.param(
+            [turn(BOTH), recalls("bbbbbb"), recalls("aaaaaa", said="It is 9f3ac1d2e0.")], (B,), id="what it used"
+        ),
+        pytest.param(
+            [turn(BOTH), turn(raw("echo recall:aaaaaa; echo recall:bbbbbb")), Turn(said="It is 9f3ac1d2e0.")],
+            (B,),
+            id="two at once, and what it used of them",
+        ),
+        pytest.param(
+            [turn(BOTH), turn(raw("echo recall:aaaaaa; echo recall:bbbbbb")), Turn(said="Good.")],
+            (A, B),
+            id="two at once, and nothing quoted",
+        ),
+    ],
+)
+def test_what_comes_after_tells_whom_it_blames(turns: list[Turn], rules: tuple[RuleRef, ...]) -> None:
+    """The rule whose lines were wanted, as far as the agent shows it."""
+    assert [signal.rules for signal in recall.detect(turns)] == [rules]
