@@ -12,6 +12,7 @@ from math import inf
 from typing import Literal, get_args
 
 from rules_engine.events import EventName, PoolEvent, content_key, ref_of
+from rules_engine.naming import names
 from rules_engine.numbers import Numbers
 from rules_engine.types import Rule, RuleRef
 
@@ -48,6 +49,8 @@ class Entry:
     """Whose it is; "" for the shared pool."""
     claim: tuple[int, float, str]
     """Who says what the rule is, the last hand, else the first proposal; and the key of its content."""
+    named: tuple[str, ...]
+    """What its trigger names."""
     lives: Mapping[str, Standing]
     """By key of content, how far each rule came that wanted the name; nearly always there is one."""
     hand: Standing | None = None
@@ -162,9 +165,9 @@ def _teach(entry: Entry | None, rule: Rule, event: PoolEvent, numbers: Numbers) 
     key = content_key(rule)
     claim = (1, event.time, key) if by_hand else (0, -event.time, key)
     if entry is None:
-        entry = Entry(rule=rule, tenant=event.tenant, claim=claim, lives={})
+        entry = Entry(rule=rule, tenant=event.tenant, claim=claim, named=names(rule.trigger.pattern), lives={})
     elif claim > entry.claim:
-        entry = replace(entry, rule=rule, tenant=event.tenant, claim=claim)
+        entry = replace(entry, rule=rule, tenant=event.tenant, claim=claim, named=names(rule.trigger.pattern))
     return _go(entry, event, "proposed")
 
 
@@ -186,7 +189,7 @@ def _retire(entry: Entry, event: PoolEvent, numbers: Numbers) -> Entry:
 def _import(entry: Entry, event: PoolEvent, numbers: Numbers) -> Entry:
     if event.text("stage") == "shadow":
         return _go(entry, event, "shadow")
-    return put(entry, event, "live", "imported")
+    return put(_go(entry, event, "live"), event, "live", "imported")
 
 
 def _shadow(entry: Entry, event: PoolEvent, numbers: Numbers) -> Entry:

@@ -50,8 +50,9 @@ def names(pattern: str) -> tuple[str, ...]:
 
 def words(texts: Iterable[str]) -> frozenset[str]:
     """The words of a task, and the parts that they are made of."""
-    whole = {word.strip(".-") for text in texts for word in re.findall(r"[\w.+-]+", text.lower())}
-    return frozenset(whole.union(*map(_parts, whole)) - {""})
+    text = "\n".join(texts).lower()
+    whole = {word.strip(".-") for word in re.findall(r"[\w.+-]+", text)}
+    return frozenset(whole.union(_parts(text)) - {""})
 
 
 def foreign(named: tuple[str, ...], task: Collection[str], marks: Collection[str]) -> str:
@@ -78,5 +79,5 @@ def _misplaced(name: str, task: Collection[str], marks: Collection[str]) -> str:
     return f"trigger names `{name}`: this repository has {', '.join(here)}"
 
 
-def _parts(name: str) -> frozenset[str]:
-    return frozenset(part for part in re.split(r"[^a-z0-9]+", name) if len(part) > 1) - _PLAIN
+def _parts(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[a-z0-9]{2,}", text)) - _PLAIN

@@ -11,7 +11,7 @@ from hashlib import blake2b
 
 from rules_engine.entries import Entry, place_key
 from rules_engine.events import ref_of
-from rules_engine.naming import foreign, names, words
+from rules_engine.naming import foreign, words
 from rules_engine.numbers import Numbers
 from rules_engine.pool import Pool, ranking
 from rules_engine.types import Rule, RuleRef, RuleSet, Settings
@@ -123,9 +123,9 @@ def _choose(pool: Pool, refuse: Callable[[Entry], str], session: str) -> Selecti
 def _trials(pool: Pool, refuse: Callable[[Entry], str], session: str, reasons: dict[RuleRef, str]) -> list[Entry]:
     """Rules in trial in this session; those that are not get their reason."""
     tried: list[Entry] = []
+    waiting = [entry for entry in pool.entries.values() if entry.stage in ("shadow", "canary")]
     # In another order in each session, so that none waits for ever behind one that never applies.
-    waiting = sorted(pool.entries.values(), key=lambda e: (e.stage != "canary", _draw(session, e.rule.id), e.ref))
-    for entry in (entry for entry in waiting if entry.stage in ("shadow", "canary")):
+    for entry in sorted(waiting, key=lambda e: (e.stage != "canary", _draw(session, e.rule.id), e.ref)):
         reasons[entry.ref] = refuse(entry) or _not_tried(entry, pool.numbers, session, len(tried))
         tried += [] if reasons[entry.ref] else [entry]
     return tried
@@ -162,7 +162,7 @@ def _foreign(entry: Entry, facts: Facts, task: frozenset[str], places: int) -> s
         there = _listed(evidence.get(field_))
         if there and here and not there & here:
             return f"learned with {', '.join(sorted(there))}: not in this task"
-    return foreign(names(entry.rule.trigger.pattern), task, facts.marks) if task else ""
+    return foreign(entry.named, task, facts.marks) if task else ""
 
 
 def _listed(value: object) -> frozenset[str]:

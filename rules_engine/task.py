@@ -96,7 +96,7 @@ def complain(task: Task, signals: Iterable[Signal], time: float) -> tuple[Task, 
 
 
 def propose(task: Task, rule: Rule, time: float, *, at_once: bool = False) -> tuple[Task, tuple[PoolEvent, ...]]:
-    """Take a new rule into the task: in shadow or, as in the paper, applied `at_once`; then it must be admitted."""
+    """Take a new rule into the task: in shadow or, as in the paper, applied `at_once`; then it counts as admitted."""
     ref = ref_of(rule)
     if ref in task.uses or not may_propose(task):
         return task, ()
@@ -104,7 +104,8 @@ def propose(task: Task, rule: Rule, time: float, *, at_once: bool = False) -> tu
     rule = replace(rule, confidence=confidence, times_applied=0, times_complained=0)
     use = Use(rule=rule, confidence=confidence, in_shadow=not at_once, is_new=True)
     after = replace(task, uses={**task.uses, ref: use}, proposals=task.proposals + 1)
-    return after, (_event(task, "proposed", time, rule=rule),)
+    steps: tuple[EventName, ...] = ("proposed", "admitted") if at_once else ("proposed",)
+    return after, tuple(_event(task, name, time, rule=rule) for name in steps)
 
 
 def repair(task: Task, rule: Rule, time: float, *, at_once: bool = False) -> tuple[Task, tuple[PoolEvent, ...]]:

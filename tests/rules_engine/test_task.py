@@ -210,7 +210,8 @@ def test_paper_a_frozen_rule_is_replaced_by_a_child_with_a_name_of_its_own() -> 
     task, _ = complain(begun(rule("x")), [signal(X)], 1)
     task, events = repair(task, rule("z", parent="x", confidence=0.4, times_applied=9), 2, at_once=True)
 
-    assert told(events) == [("proposed", Z)]
+    assert told(events) == [("proposed", Z), ("admitted", Z)]
+    assert fold(EMPTY, events).entries[Z].stage == "shadow"
     assert in_use(task) == ["z"]
     assert (task.uses[Z].confidence, task.uses[Z].rule.times_applied) == (1.0, 0)
 
@@ -218,7 +219,8 @@ def test_paper_a_frozen_rule_is_replaced_by_a_child_with_a_name_of_its_own() -> 
 def test_a_replacement_is_tried_before_it_is_applied() -> None:
     """Unless its caller admitted it."""
     task, _ = complain(begun(rule("x")), [signal(X)], 1)
-    task, _ = repair(task, rule("z", parent="x"), 2)
+    task, events = repair(task, rule("z", parent="x"), 2)
+    assert told(events) == [("proposed", Z)]
     assert (in_use(task), in_use(task, shadow=True)) == ([], ["z"])
 
 
