@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from gateway.config import secret
 from gateway.inbound import key_of
+from gateway.rules import all_live
 from rules_engine.taco import dump
 
 if TYPE_CHECKING:
@@ -75,8 +76,9 @@ async def rewrite(request: Request) -> Response:
 
 
 async def rules(request: Request) -> Response:
-    """The rules in use, in TACO's JSON."""
-    return Response(dump(_gateway(request).ruleset.rules), media_type="application/json")
+    """The live rules, in TACO's JSON."""
+    gateway = _gateway(request)
+    return Response(dump(all_live(gateway.pools, gateway.config).rules), media_type="application/json")
 
 
 def _unknown(what: str) -> Response:

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -17,10 +18,12 @@ from gateway import admin
 from gateway.books import Bookkeeper, Books
 from gateway.config import Config, Upstream
 from gateway.errors import UpgradeRequired
-from gateway.exchange import Walk, refuse
+from gateway.evolution import Evolution
+from gateway.exchange import Exchange, Offer, Walk, refuse
 from gateway.ledger import Ledger
 from gateway.models import list_models
 from gateway.pins import Pins
+from gateway.pools import Pools
 from gateway.prices import PriceBook
 from gateway.processes import Worker
 from gateway.providers import Provider, Route, Routes
@@ -28,12 +31,12 @@ from gateway.providers.passthrough import Passthrough
 from gateway.providers.via_litellm import ViaLitellm
 from gateway.recorder import Recorder
 from gateway.rewriter import Rewriter
-from gateway.rules import load_rules
+from gateway.rules import POOL, built_in
 from gateway.sessions import Sessions
 from gateway.shapes import SHAPES
+from gateway.study import study
 from gateway.tokens import TokenCounter
-from memory import Archive, Decisions, Spill
-from rules_engine import RuleSet
+from memory import Archive, Decisions, PoolEvents, Spill
 
 CHECKPOINT_SECONDS = 60.0
 
@@ -44,8 +47,9 @@ class Gateway:
 
     config: Config
     routes: Routes
-    ruleset: RuleSet
     pins: Pins
+    pools: Pools
+    evolution: Evolution
     archive: Archive
     recorder: Recorder
     walk: Walk
@@ -61,7 +65,11 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
         stack.push_async_callback(archive.aclose)
         routes = Routes([Route(upstream, await _open(upstream, config)) for upstream in config.upstreams])
         stack.push_async_callback(routes.aclose)
-        ruleset = load_rules(config, data)
+        pool_events = await PoolEvents.open(data / POOL)
+        stack.push_async_callback(pool_events.aclose)
+        pools = Pools(pool_events, built_in(config), config.evolution)
+        await pools.refresh()
+        evolution = Evolution(pools, config.rules, config.evolution, partial(study, data), clock)
         pins = Pins(decisions, time.monotonic, config.store.decision_seconds)
         spill = Spill(data / "spill")
         stack.callback(spill.close)
@@ -73,26 +81,37 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
             routes=routes,
             rewriter=Rewriter(pins, archive.omitted),
             sessions=Sessions(),
-            rules=lambda exchange, agent: ruleset,
-            offer=recorder.offer,
+            rules=evolution.ruleset,
+            offer=_both(recorder.offer, evolution.offer),
             clock=clock,
         )
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(recorder.run())
-            checkpoints = tasks.create_task(_checkpoint(decisions))
+            beside = [tasks.create_task(evolution.run()), tasks.create_task(_checkpoint(decisions))]
             try:
                 yield Gateway(
                     config=config,
                     routes=routes,
-                    ruleset=ruleset,
                     pins=pins,
+                    pools=pools,
+                    evolution=evolution,
                     archive=archive,
                     recorder=recorder,
                     walk=walk,
                 )
             finally:
-                checkpoints.cancel()
                 recorder.stop()
+                await evolution.close()
+                for task in beside:
+                    task.cancel()
+
+
+def _both(one: Offer, other: Offer) -> Offer:
+    def offer(exchange: Exchange) -> None:
+        one(exchange)
+        other(exchange)
+
+    return offer
 
 
 @asynccontextmanager

@@ -20,7 +20,7 @@ from gateway.config import Config, Upstream, secret
 from gateway.errors import ConfigError
 from gateway.pins import decode
 from gateway.prices import PriceBook
-from gateway.rules import load_rules
+from gateway.rules import all_live, read_pools
 from gateway.tokens import TokenCounter
 from memory import Archive, StoreError
 from rules_engine import EngineError
@@ -162,12 +162,17 @@ async def check_archive(data: Path) -> Finding:
     )
 
 
-def check_config(config: Config, data: Path) -> Iterator[Finding]:
-    """Whether what is configured is there."""
+async def check_rules(config: Config, data: Path) -> Finding:
+    """Whether the rules can be read."""
     try:
-        yield Finding("ok", "rules", f"{len(load_rules(config, data).rules)} in use")
-    except ConfigError as error:
-        yield Finding("wrong", "rules", error.message)
+        live = all_live(await read_pools(config, data), config).rules
+    except (ConfigError, StoreError) as error:
+        return Finding("wrong", "rules", str(error))
+    return Finding("ok", "rules", f"{len(live)} in use")
+
+
+def check_config(config: Config) -> Iterator[Finding]:
+    """Whether what is configured is there."""
     for client in config.clients:
         if secret(client.key_env) is None:
             yield Finding("wrong", "client", f"{client.name}: {client.key_env} is not set, so it is not let in; set it")

@@ -66,6 +66,8 @@ class Rewriting:
     """Names of tools whose results stay as they are."""
     seed_rules: bool = True
     """The six starting rules."""
+    shipped_rules: bool = True
+    """The rules that were learned beforehand, and come with this package."""
     rules_file: str = ""
     """A rule pool in TACO's JSON to use besides."""
 

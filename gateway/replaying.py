@@ -28,12 +28,13 @@ from gateway.providers import Route, Routes
 from gateway.quoting import Quotes, said
 from gateway.recordings import Session
 from gateway.rewriter import Rewriter
-from gateway.rules import load_rules
+from gateway.rules import all_live, read_pools
 from gateway.sessions import Sessions
 from gateway.shapes import chat_completions
 from gateway.tokens import TokenCounter
 from gateway.types import Answer, Headers, Request
 from memory import Decisions
+from rules_engine import RuleSet
 
 SECONDS_A_TURN = 30.0
 """Between two requests of a session, as the simulated provider's cache has it."""
@@ -62,8 +63,7 @@ class Replayed:
 class Replay:
     """Takes sessions through the walk; decisions live as long as this does."""
 
-    def __init__(self, decisions: Decisions, config: Config, data: Path) -> None:
-        ruleset = load_rules(config, data)
+    def __init__(self, decisions: Decisions, config: Config, ruleset: RuleSet) -> None:
         self._nobody = _Nobody()
         self._offered: list[Exchange] = []
         self._now = time.time()
@@ -116,7 +116,7 @@ async def replaying(config: Config, data: Path) -> AsyncIterator[Replay]:
     with TemporaryDirectory(prefix="taco-replay-") as folder:
         decisions = await Decisions.open(Path(folder) / "decisions.sqlite")
         try:
-            yield Replay(decisions, config, data)
+            yield Replay(decisions, config, all_live(await read_pools(config, data), config))
         finally:
             await decisions.aclose()
 

@@ -1,26 +1,69 @@
-"""The rules in use: the starting rules, and what an operator imported, as one frozen set."""
+"""The rules that a gateway brings along, and those that its data folder has come to since."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from gateway.config import Config
 from gateway.errors import ConfigError
+from gateway.pools import Pools
+from memory import PoolEvents
 from rules_engine import Rule, RuleError, RuleSet
+from rules_engine.pool import Pool, PoolEvent, ranking
 from rules_engine.seeds import SEEDS
-from rules_engine.taco import dump, load
+from rules_engine.taco import load
 
-POOL = "rules.json"
-"""The imported rules, in the data folder, in TACO's JSON."""
+POOL = "pool.sqlite"
+"""The events of the rule pools, in the data folder."""
+SHIPPED = Path(__file__).with_name("pool.json")
+"""Rules learned beforehand."""
+SHARED = ""
+"""The tenant whose pool all others stand on."""
 
 
-def load_rules(config: Config, data: Path) -> RuleSet:
-    """The rule set that a gateway starts with. Raises `ConfigError` if a rule file cannot be used."""
+def built_in(config: Config) -> tuple[Rule, ...]:
+    """The rules that every pool stands on. Raises `ConfigError` if a rule file cannot be used."""
     rules: dict[str, Rule] = {rule.id: rule for rule in (SEEDS if config.rewriting.seed_rules else ())}
-    for path in (Path(config.rewriting.rules_file) if config.rewriting.rules_file else None, data / POOL):
-        if path is not None and (path.exists() or path.name != POOL):
+    given = Path(config.rewriting.rules_file) if config.rewriting.rules_file else None
+    for path in (SHIPPED if config.rewriting.shipped_rules else None, given):
+        if path is not None:
             rules.update({rule.id: rule for rule in read_rules(path)})
-    ordered = sorted(rules.values(), key=lambda rule: (rule.priority, rule.id))
+    return tuple(rules.values())
+
+
+async def read_pools(config: Config, data: Path) -> Pools:
+    """The pools of a data folder as they are now. Raises `ConfigError` and `StoreError`."""
+    rules = built_in(config)
+    if not (data / POOL).exists():
+        return Pools(None, rules, config.evolution)
+    store = await PoolEvents.open(data / POOL)
+    try:
+        pools = Pools(store, rules, config.evolution)
+        await pools.refresh()
+        return pools
+    finally:
+        await store.aclose()
+
+
+async def change_pool(config: Config, data: Path, make: Callable[[Pool], Sequence[PoolEvent]]) -> Sequence[PoolEvent]:
+    """Add events to the shared pool of a data folder; a gateway that runs there heeds them within a second."""
+    store = await PoolEvents.open(data / POOL)
+    try:
+        pools = Pools(store, built_in(config), config.evolution)
+        await pools.refresh()
+        events = make(pools.of(SHARED))
+        await pools.append(events)
+        return events
+    finally:
+        await store.aclose()
+
+
+def all_live(pools: Pools, config: Config, tenant: str = SHARED) -> RuleSet:
+    """Every live rule of a pool, whatever the task: what a rule can do is seen only where it is in use."""
+    ordered = sorted(
+        (entry.current() for entry in ranking(pools.of(tenant))), key=lambda rule: (rule.priority, rule.id)
+    )
     return RuleSet(rules=tuple(ordered), settings=config.rules)
 
 
@@ -32,10 +75,3 @@ def read_rules(path: Path) -> tuple[Rule, ...]:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
     except RuleError as error:
         raise ConfigError(f"{path}: {error}") from error
-
-
-def write_rules(path: Path, rules: tuple[Rule, ...]) -> None:
-    """Replace a rule file, whole or not at all."""
-    draft = path.with_suffix(".new")
-    draft.write_text(dump(rules), encoding="utf-8")
-    draft.replace(path)

@@ -35,6 +35,8 @@ class Numbers:
     """Code. Share of the pool's confidence in the new one; the rest, 0.3, is the task's."""
     complaint_decay: float = 0.5
     """Code. What a complaint leaves of the pool's confidence."""
+    idle_seconds: int = 300
+    """Ours. A session that nothing was heard of for so long has ended; so has one whose agent asked for nothing more."""
     batch_tasks: int = 4
     """Paper. Tasks that end between two measurements of Retention."""
     retention_k: int = 30

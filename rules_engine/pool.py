@@ -178,11 +178,16 @@ def _measure(tops: dict[int, tuple[float, tuple[str, ...]]], event: PoolEvent, n
 
 def _import(pool: Pool, rule: Rule, tenant: str, time: float) -> PoolEvent:
     same = find(pool, rule)
-    if same is not None and same.rule.id == rule.id:
+    if same is not None and _said(same.rule) == _said(rule):
         return PoolEvent(name="enabled", ref=same.ref, tenant=tenant, time=time)
     versions = [version for name, version in pool.entries if name == rule.id]
     version = max((rule.version, *(version + 1 for version in versions)))
     return PoolEvent(name="imported", rule=replace(rule, version=version), tenant=tenant, time=time)
+
+
+def _said(rule: Rule) -> tuple[object, ...]:
+    """What a person says of a rule beside what it does."""
+    return rule.id, rule.priority, rule.description
 
 
 def _due(entry: Entry, numbers: Numbers) -> tuple[EventName, Mapping[str, object]] | None:

@@ -227,7 +227,7 @@ class Earlier:
         return self.first + at + sum(lines - 1 for place, lines in self.hidden.items() if place < at)
 
 
-SignalName = Literal["recall", "mark", "edit", "reappeared", "reran", "asked"]
+SignalName = Literal["recall", "mark", "edit", "reappeared", "reran", "asked", "used"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,5 +40,6 @@ def _findings(file: Path | None, data: Path) -> Iterator[Finding]:
         yield Finding("wrong", "config", error.message)
         return
     yield Finding("ok", "config", f"{len(config.upstreams)} upstreams")
-    yield from checkup.check_config(config, data)
+    yield asyncio.run(checkup.check_rules(config, data))
+    yield from checkup.check_config(config)
     yield checkup.check_gateway(config, data)

@@ -1,79 +1,152 @@
-"""`taco-gateway rules`: the rules in use, in and out."""
+"""`taco-gateway rules`: the rules in use, what became of each, and the operator's hand on them."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from difflib import unified_diff
 from inspect import getdoc
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO, TypeVar
 
 import click
 
 from gateway.commands.figures import aligned, plural
 from gateway.commands.options import Refusal, config_option, data_option, open_folder, read_config
 from gateway.errors import ConfigError
-from gateway.rules import POOL, load_rules, read_rules, write_rules
-from rules_engine import RuleSet
-from rules_engine.kinds import LOSSLESS, shown
+from gateway.rules import SHARED, all_live, change_pool, read_pools, read_rules
+from memory import StoreError
+from rules_engine import Rule
+from rules_engine.kinds import LOSSLESS
+from rules_engine.kinds import shown as pointers
+from rules_engine.pool import Entry, Pool, PoolEvent, imports
 from rules_engine.taco import dump
+
+T = TypeVar("T")
+HEED = "Gateways heed it within a second, for tool results that they see first; what was decided stays as it is."
 
 
 @click.group("rules")
 def command() -> None:
-    """The rules in use."""
+    """The rules: what is in use, what is in trial, what was refused and why."""
 
 
 @command.command("list")
+@click.option("--all", "everything", is_flag=True, help="With those that were refused or retired.")
 @config_option
 @data_option
-def list_rules(file: Path | None, data: Path) -> None:
-    """Lossless kinds, which always run, and rules, which run where their trigger matches."""
-    head = ("ID", "KIND", "VERSION", "PRIORITY", "STATE", "PROVENANCE")
-    click.echo(aligned([head, *_rows(_ruleset(file, data))]))
+def list_rules(everything: bool, file: Path | None, data: Path) -> None:
+    """Lossless kinds, which always run, and rules, which run where their trigger matches and the task suits them."""
+    config = read_config(file, data)
+    pool = _pool(file, data)
+    head = ("ID", "KIND", "VERSION", "STAGE", "CONFIDENCE", "APPLIED", "COMPLAINED", "PROVENANCE")
+    entries = sorted(pool.entries.values(), key=lambda entry: (entry.stage, entry.ref))
+    shown = [entry for entry in entries if everything or entry.stage in ("live", "canary", "shadow", "disabled")]
+    rows = [_row(entry, entry.rule.id in config.rules.disabled) for entry in shown]
+    click.echo(aligned([head, *_kinds(config.rules.disabled), *rows]))
 
 
-def _rows(ruleset: RuleSet) -> Iterator[tuple[str, ...]]:
-    def state(name: str) -> str:
-        return "off" if name in ruleset.settings.disabled else "on"
+def _kinds(off: frozenset[str]) -> Iterator[tuple[str, ...]]:
+    for name, version in {**{name: kind.VERSION for name, kind in LOSSLESS.items()}, "shown": pointers.VERSION}.items():
+        yield name, "lossless", str(version), "off" if name in off else "on", "-", "-", "-", "built in"
 
-    for name, version in {**{name: kind.VERSION for name, kind in LOSSLESS.items()}, "shown": shown.VERSION}.items():
-        yield name, "lossless", str(version), "-", state(name), "built in"
-    for rule in ruleset.rules:
-        yield rule.id, rule.kind, str(rule.version), str(rule.priority), state(rule.id), rule.provenance
+
+def _row(entry: Entry, off: bool) -> tuple[str, ...]:
+    rule = entry.rule
+    stage = "off" if off else entry.stage
+    counts = (f"{entry.confidence:.2f}", str(entry.applied), str(entry.complained))
+    return rule.id, rule.kind, str(rule.version), stage, *counts, rule.provenance
 
 
 @command.command("show")
-@click.argument("id_", metavar="ID")
+@click.argument("name", metavar="ID[@VERSION]")
 @config_option
 @data_option
-def show(id_: str, file: Path | None, data: Path) -> None:
-    """One rule, in TACO's JSON, or what a lossless kind does."""
-    rule = next((rule for rule in _ruleset(file, data).rules if rule.id == id_), None)
-    if rule is not None:
-        click.echo(json.dumps(json.loads(dump([rule]))["general"][0], ensure_ascii=False, indent=2))
+def show(name: str, file: Path | None, data: Path) -> None:
+    """One rule in TACO's JSON, with its evidence and what became of it, or what a lossless kind does."""
+    kind: object = {**LOSSLESS, "shown": pointers}.get(name)
+    if kind is not None:
+        click.echo(getdoc(kind))
         return
-    kind: object = {**LOSSLESS, "shown": shown}.get(id_)
-    if kind is None:
-        raise Refusal(f"no rule has the id {id_}; `taco-gateway rules list` shows them")
-    click.echo(getdoc(kind))
+    entry = _find(_pool(file, data), name)
+    click.echo(_text(entry.current()))
+    click.echo(f"{entry.stage}{f': {entry.reason}' if entry.reason else ''}", err=True)
+
+
+@command.command("diff")
+@click.argument("one", metavar="ID[@VERSION]")
+@click.argument("other", metavar="[ID[@VERSION]]", required=False)
+@config_option
+@data_option
+def diff(one: str, other: str | None, file: Path | None, data: Path) -> None:
+    """How two rules differ; without the second, how a rule differs from the one that it came from."""
+    pool = _pool(file, data)
+    after = _find(pool, one).rule
+    if other is None and after.parent is None:
+        raise Refusal(f"{after.id} came from no other rule; name the one to compare it with")
+    before = _find(pool, other or str(after.parent)).rule
+    one, other = (f"{rule.id}@{rule.version}" for rule in (before, after))
+    for line in unified_diff(_text(before).split("\n"), _text(after).split("\n"), one, other, lineterm=""):
+        click.echo(line)
+
+
+@command.command("disable")
+@click.argument("name", metavar="ID[@VERSION]")
+@config_option
+@data_option
+def disable(name: str, file: Path | None, data: Path) -> None:
+    """Switch a rule off until it is enabled again."""
+    _change(file, data, lambda pool: [_event("disabled", _find(pool, name))])
+    click.echo(f"{name} is off. {HEED}")
+
+
+@command.command("enable")
+@click.argument("name", metavar="ID[@VERSION]")
+@config_option
+@data_option
+def enable(name: str, file: Path | None, data: Path) -> None:
+    """Put a rule in use, whatever was found out about it before."""
+    _change(file, data, lambda pool: [_event("enabled", _find(pool, name))])
+    click.echo(f"{name} is on. {HEED}")
+
+
+@command.command("retire")
+@click.argument("name", metavar="ID[@VERSION]")
+@click.option("--reason", default="by hand", help="What is kept on record.")
+@config_option
+@data_option
+def retire(name: str, reason: str, file: Path | None, data: Path) -> None:
+    """Take a rule out for good."""
+    _change(file, data, lambda pool: [_event("retired", _find(pool, name), by="hand", reason=reason)])
+    click.echo(f"{name} is retired. {HEED}")
+
+
+@command.command("rollback")
+@click.argument("name", metavar="ID@VERSION")
+@config_option
+@data_option
+def rollback(name: str, file: Path | None, data: Path) -> None:
+    """Go back to an earlier version of a rule; later ones are retired."""
+    _change(file, data, lambda pool: [_event("rolled_back", _find(pool, name))])
+    click.echo(f"{name} is in use, and no later version of it. {HEED}")
 
 
 @command.command("import")
 @click.argument("source", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@config_option
 @data_option
-def import_rules(source: Path, data: Path) -> None:
-    """Add the rules of a pool in TACO's JSON; one with the id of another replaces it."""
-    pool = open_folder(data) / POOL
+def import_rules(source: Path, file: Path | None, data: Path) -> None:
+    """Put the rules of a pool in TACO's JSON in use; one that differs from another of its id is a new version of it."""
     try:
-        given = {rule.id: rule for rule in read_rules(source)}
-        present = {rule.id: rule for rule in read_rules(pool)} if pool.exists() else {}
+        given = read_rules(source)
     except ConfigError as error:
         raise Refusal(error.message) from error
-    write_rules(pool, tuple((present | given).values()))
-    replaced = len(present.keys() & given.keys())
-    click.echo(f"{plural(len(given), 'rule')} imported, {replaced} of them in the place of others.")
-    click.echo("They are used by gateways that start from now on, for tool results that they see first.")
+    present = {name for name, _ in _pool(file, data).entries}
+    events = _change(file, data, lambda pool: imports(pool, given, SHARED, time.time()))
+    replaced = sum(rule.id in present for rule in given)
+    click.echo(f"{plural(len(events), 'rule')} imported, {replaced} of them in the place of others. {HEED}")
 
 
 @command.command("export")
@@ -83,12 +156,45 @@ def import_rules(source: Path, data: Path) -> None:
 @config_option
 @data_option
 def export(output: TextIO, file: Path | None, data: Path) -> None:
-    """The rules in use as a pool in TACO's JSON."""
-    output.write(dump(_ruleset(file, data).rules))
+    """The live rules as a pool in TACO's JSON."""
+    config = read_config(file, data)
+    pools = _run(lambda: read_pools(config, data))
+    output.write(dump(all_live(pools, config).rules))
 
 
-def _ruleset(file: Path | None, data: Path) -> RuleSet:
+def _pool(file: Path | None, data: Path) -> Pool:
+    config = read_config(file, data)
+    return _run(lambda: read_pools(config, data)).of(SHARED)
+
+
+def _change(file: Path | None, data: Path, make: Callable[[Pool], Sequence[PoolEvent]]) -> Sequence[PoolEvent]:
+    config = read_config(file, data)
+    open_folder(data)
+    return _run(lambda: change_pool(config, data, make))
+
+
+def _run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     try:
-        return load_rules(read_config(file, data), data)
+        return asyncio.run(work())
     except ConfigError as error:
         raise Refusal(error.message) from error
+    except StoreError as error:
+        raise Refusal(f"{error}; `taco-gateway doctor` tells more") from error
+
+
+def _find(pool: Pool, name: str) -> Entry:
+    id_, _, version = name.partition("@")
+    versions = {ref[1]: entry for ref, entry in pool.entries.items() if ref[0] == id_}
+    if not versions:
+        raise Refusal(f"no rule has the id {id_}; `taco-gateway rules list --all` shows them")
+    if version and (not version.isdigit() or int(version) not in versions):
+        raise Refusal(f"{id_} has no version {version}; it has {', '.join(map(str, sorted(versions)))}")
+    return versions[int(version) if version else max(versions)]
+
+
+def _event(name: Any, entry: Entry, **data: str) -> PoolEvent:
+    return PoolEvent(name=name, ref=entry.ref, tenant=SHARED, time=time.time(), data=data)
+
+
+def _text(rule: Rule) -> str:
+    return json.dumps(json.loads(dump([rule]))["general"][0], ensure_ascii=False, indent=2)

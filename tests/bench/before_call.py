@@ -75,7 +75,7 @@ class Bench:
             config=config,
             routes=Routes([Route(UPSTREAM, self.provider)]),
             rewriter=Rewriter(gateway.pins, gateway.archive.omitted),
-            rules=lambda exchange, agent: gateway.ruleset,
+            rules=gateway.evolution.ruleset,
             sessions=Sessions(),
             offer=gateway.recorder.offer,
             clock=clock,

@@ -35,8 +35,9 @@ def test_a_file_that_cannot_be_read(tmp_path: Path, text: str | None) -> None:
 
 
 def test_rules_that_cannot_be_used(session: Path, tmp_path: Path) -> None:
-    """A broken pool in the data folder is told."""
+    """A broken rule file is told."""
     (tmp_path / "rules.json").write_text("[3]")
+    (tmp_path / "config.yaml").write_text(f"rewriting:\n  rules_file: {tmp_path / 'rules.json'}\n")
     result = invoke("replay", session, "--data", tmp_path)
     assert result.exit_code == 2
     assert "rules.json" in result.stderr

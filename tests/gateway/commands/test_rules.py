@@ -29,7 +29,7 @@ def test_a_pool_that_cannot_be_used(tmp_path: Path, text: str | None, said: str)
     assert result.exit_code == 2
     assert f"{source}: " in result.stderr
     assert said in result.stderr
-    assert not (tmp_path / "data" / "rules.json").exists()
+    assert not (tmp_path / "data").exists()
 
 
 def test_an_unknown_rule(tmp_path: Path) -> None:
@@ -53,10 +53,10 @@ def test_list(tmp_path: Path) -> None:
     rows = {
         line.split()[0]: line.split()[1:] for line in invoke("rules", "list", "--data", tmp_path).stdout.splitlines()
     }
-    assert rows["gutter"][:1] + rows["gutter"][3:] == ["lossless", "off", "built", "in"]
-    assert rows["shown"][3] == "on"
-    assert rows["pip_install"] == ["line_filter", "1", "50", "off", "seed"]
-    assert rows["git_transfer"][3:] == ["on", "seed"]
+    assert rows["gutter"][:1] + rows["gutter"][2:3] == ["lossless", "off"]
+    assert rows["shown"][2] == "on"
+    assert rows["pip_install"] == ["line_filter", "1", "off", "0.80", "0", "0", "seed"]
+    assert rows["git_transfer"][2] == "live"
 
 
 def test_show(tmp_path: Path) -> None:
@@ -74,11 +74,59 @@ def test_import_and_export(tmp_path: Path) -> None:
     (tmp_path / "two.json").write_text(json.dumps([MINE | {"priority": 7}]))
     first = invoke("rules", "import", tmp_path / "one.json", "--data", data)
     second = invoke("rules", "import", tmp_path / "two.json", "--data", data)
-    assert first.stdout.startswith("2 rules imported, 0 of them in the place of others.\n")
-    assert second.stdout.startswith("1 rule imported, 1 of them in the place of others.\n")
+    assert first.stdout.startswith("2 rules imported, 0 of them in the place of others.")
+    assert second.stdout.startswith("1 rule imported, 1 of them in the place of others.")
     pool = tmp_path / "pool.json"
     assert invoke("rules", "export", "-o", pool, "--data", data).stdout == ""
     rules = {rule["rule_id"]: rule for rule in json.loads(pool.read_text())["general"]}
     assert rules["mine"]["priority"] == 7
     assert {"other", "pip_install"} <= rules.keys()
     assert invoke("rules", "import", pool, "--data", tmp_path / "elsewhere").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param(("disable", "nix"), "no rule has the id nix", id="no such rule"),
+        pytest.param(("rollback", "pip_install@7"), "pip_install has no version 7; it has 1", id="no such version"),
+        pytest.param(("diff", "pip_install"), "came from no other rule", id="nothing to compare with"),
+    ],
+)
+def test_what_cannot_be_done(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    """It is refused with what there is instead, and nothing changes."""
+    result = invoke("rules", *arguments, "--data", tmp_path)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert "live" in _stage(tmp_path, "pip_install")
+
+
+def test_the_operators_hand(tmp_path: Path) -> None:
+    """A rule is switched off, on again, changed, compared, rolled back and retired; each step holds for the next call."""
+
+    def rules(*arguments: str) -> str:
+        result = invoke("rules", *arguments, "--data", tmp_path)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    rules("disable", "pip_install")
+    assert _stage(tmp_path, "pip_install") == "disabled"
+    rules("enable", "pip_install")
+    assert _stage(tmp_path, "pip_install") == "live"
+    for number, priority in enumerate((5, 7)):
+        source = tmp_path / f"{number}.json"
+        source.write_text(json.dumps([MINE | {"priority": priority}]))
+        rules("import", str(source))
+    assert '-  "priority": 5' in rules("diff", "mine@2", "mine@1")
+    assert json.loads(rules("show", "mine"))["priority"] == 7
+    rules("rollback", "mine@1")
+    assert _stage(tmp_path, "mine") == "live"
+    assert json.loads(rules("export"))["general"][0]["priority"] == 5
+    rules("retire", "mine@1", "--reason", "no use")
+    assert _stage(tmp_path, "mine") == ""
+    shown = invoke("rules", "show", "mine@1", "--data", tmp_path)
+    assert shown.stderr == "retired: no use\n"
+
+
+def _stage(data: Path, name: str) -> str:
+    rows = [line.split() for line in invoke("rules", "list", "--data", data).stdout.splitlines()]
+    return next((row[3] for row in rows if row[0] == name), "")

@@ -56,6 +56,7 @@ async def test_a_taken_port(tmp_path: Path, taco: Any) -> None:
 async def test_rules_that_cannot_be_used(tmp_path: Path, taco: Any) -> None:
     """What goes wrong while the application starts is said as plainly."""
     (tmp_path / "rules.json").write_text("[3]")
+    (tmp_path / "config.yaml").write_text(f"rewriting:\n  rules_file: {tmp_path / 'rules.json'}\n")
     ended = await taco("up", "--port", "0", "--data", tmp_path)
     assert (ended.code, ended.out) == (2, "")
     assert "rules.json: rules[0]: must be an object" in ended.err

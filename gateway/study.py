@@ -1,0 +1,71 @@
+"""What a gateway learns from its own archive: rules mined from a tenant's sessions, each with what admission said of it.
+
+archive ─conversation→ Turn* ─samples→ Sample* ─learn→ Verdict* → PoolEvent*
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Collection
+from pathlib import Path
+
+from gateway import processes
+from gateway.learning import read_turns
+from gateway.recordings import RecordingError, Session
+from memory import Archive
+from rules_engine import Sample
+from rules_engine.admission import Verdict
+from rules_engine.events import PoolEvent, content_key, ref_of
+from rules_engine.lessons import learn
+from rules_engine.use import samples
+
+SESSIONS = 200
+"""Sessions that are learned from, the latest."""
+
+
+async def study(data: Path, known: Collection[str], tenant: str, time: float) -> tuple[PoolEvent, ...]:
+    """What a tenant's sessions teach, in a process of its own; rules whose content is `known` are not proposed again."""
+    verdicts = await processes.run(verdicts_of, data, tenant)
+    fresh = [verdict for verdict in verdicts if content_key(verdict.rule) not in known]
+    return tuple(event for verdict in fresh for event in _events(verdict, tenant, time))
+
+
+def verdicts_of(data: Path, tenant: str) -> tuple[Verdict, ...]:
+    """A verdict on every rule that a tenant's sessions suggest."""
+    with asyncio.Runner() as runner:
+        given = runner.run(_samples(data, tenant))
+    return learn(lambda: given)
+
+
+def _events(verdict: Verdict, tenant: str, time: float) -> tuple[PoolEvent, PoolEvent]:
+    data = {"reason": verdict.reason, **verdict.figures}
+    return (
+        PoolEvent(name="proposed", rule=verdict.rule, tenant=tenant, time=time),
+        PoolEvent(
+            name="admitted" if verdict.admitted else "refused",
+            ref=ref_of(verdict.rule),
+            tenant=tenant,
+            time=time,
+            data=data,
+        ),
+    )
+
+
+async def _samples(data: Path, tenant: str) -> list[Sample]:
+    archive = await Archive.open(data)
+    try:
+        return [sample async for sample in _read(archive, tenant)]
+    finally:
+        await archive.aclose()
+
+
+async def _read(archive: Archive, tenant: str) -> AsyncIterator[Sample]:
+    for name in await archive.sessions(tenant, SESSIONS):
+        messages = [json.loads(m.content) for m in await archive.conversation(name) if m.content]
+        try:
+            turns = read_turns(Session(name=name, model=None, messages=messages, tools=()))
+        except RecordingError:
+            continue  # so much of it was forgotten that it is no conversation any more
+        for sample in samples(turns, name, name):
+            yield sample

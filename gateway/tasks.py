@@ -1,0 +1,159 @@
+"""One session as the paper's task: what is known of it at its start, and what each exchange says about its rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gateway.exchange import Exchange
+from gateway.identity import Item, Seen
+from gateway.learning import turns
+from gateway.passes import Shown
+from gateway.types import Conversation
+from rules_engine import Context, Kept, Observation, Result, Rewritten, Settings, Signal, Turn, decide, detect
+from rules_engine.complaints import Complaint
+from rules_engine.gaps import LOOK_BACK, lines_missed
+from rules_engine.pool import PoolEvent
+from rules_engine.selection import Facts
+from rules_engine.shadow import missed
+from rules_engine.softening import soften
+from rules_engine.task import Task, applied, repair, rules
+
+FACTS_CHARS = 20_000
+"""Text before the first answer in which a repository is looked for."""
+
+_MANIFEST = re.compile(
+    r"\b(?:go\.mod|package\.json|pyproject\.toml|setup\.py|requirements\.txt|Cargo\.toml|pom\.xml|build\.gradle(?:\.kts)?"
+    r"|Makefile|CMakeLists\.txt|Gemfile|composer\.json|mix\.exs|Dockerfile|pnpm-lock\.yaml|yarn\.lock|uv\.lock)\b"
+)
+_FOLDER = re.compile(
+    r"(?i)(?:working directory|current directory|workdir|cwd|<cwd>|repository)\W{0,4}\s*`?((?:/|[A-Z]:\\)[\w./\\@+-]+)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What one exchange says about a task's rules."""
+
+    task: Task
+    signals: tuple[Signal, ...]
+    shadowed: Mapping[str, Result]
+    """New observations that rules in trial would have rewritten."""
+    turns: tuple[Turn, ...]
+
+
+def facts(conversation: Conversation, agent: str) -> Facts:
+    """What can be known of a task from its first request; `agent` is how the client names itself."""
+    opening: list[str] = []
+    first = ""
+    for placed in conversation.messages:
+        if placed.message.role == "assistant":
+            break
+        opening.append(placed.message.words)
+        if placed.message.role == "user":
+            first = first or placed.message.words
+    text = "\n".join(opening)[:FACTS_CHARS]
+    folder = _FOLDER.search(text)
+    return Facts(
+        agent=agent.partition("/")[0].strip().lower(),
+        tools=frozenset(conversation.tools),
+        first_message=first[:FACTS_CHARS],
+        marks=frozenset(_MANIFEST.findall(text)),
+        repository=re.split(r"[/\\]", folder[1].rstrip("/\\."))[-1] if folder else "",
+    )
+
+
+def look(exchange: Exchange, task: Task, shadowed: Mapping[str, Result], settings: Settings) -> Look:
+    """Count what was applied, decide with the rules in trial, and listen to what the newest turn says."""
+    conversation, outgoing, history = exchange.conversation, exchange.outgoing, exchange.history
+    assert conversation is not None
+    assert outgoing is not None
+    assert history is not None
+    pinned = [s.pinned for s in outgoing.shown if s.item.observation.key in outgoing.fresh]
+    task = applied(task, [one for one in pinned if isinstance(one, Rewritten)])
+    new = [s.item.observation for s in outgoing.shown if s.at >= history.known]
+    tried = _try(task, new, settings)
+    task = applied(task, [result.decision for result in tried.values() if result.decision])
+    recent = _recent(conversation)
+    shown = [s for s in outgoing.shown if s.at >= recent]
+    real = {s.item.observation.key: _result(s) for s in shown}
+    heard: tuple[Turn, ...] = ()
+    signals = outgoing.signals
+    if any(result.form and result.form.omissions for result in real.values()):
+        heard = _turns(conversation, outgoing.seen, real, recent)
+        # a recall was heard when it was asked for, however old the mark is
+        signals = (*signals, *(signal for signal in detect(heard) if signal.name != "recall"))
+    seen = {s.item.observation.key for s in shown} & shadowed.keys()
+    if seen:
+        signals = (*signals, *missed(_turns(conversation, outgoing.seen, {**real, **shadowed}, recent)))
+    return Look(task=task, signals=signals, shadowed=tried, turns=heard)
+
+
+def hands_back(exchange: Exchange) -> bool:
+    """Whether the agent's task is done as far as can be seen: an answer that asks for nothing, from one that has tools."""
+    conversation, shape = exchange.conversation, exchange.shape
+    if exchange.outcome != "completed" or exchange.status != 200 or conversation is None or shape is None:
+        return False
+    plain = not any(name == b"content-encoding" for name, _ in exchange.answer_headers)
+    return plain and bool(conversation.tools) and not shape.calls_tools(b"".join(exchange.reply))
+
+
+def as_signals(blamed: Iterable[Complaint], heard: Sequence[Signal]) -> list[Signal]:
+    """Each complaint as the strongest of the signals that it is made of, with the evidence of all."""
+    out = []
+    for complaint in blamed:
+        strongest = max((signal for signal in heard if signal.key == complaint.key), key=lambda signal: signal.weight)
+        out.append(
+            replace(strongest, rules=complaint.rules, evidence="; ".join(complaint.evidence), weight=complaint.weight)
+        )
+    return out
+
+
+def repaired(
+    task: Task, blamed: Iterable[Complaint], turns: Sequence[Turn], time: float
+) -> tuple[Task, tuple[PoolEvent, ...]]:
+    """A softer rule in the place of each that was frozen, where one can be made without a model."""
+    events: list[PoolEvent] = []
+    for complaint in blamed:
+        for ref in complaint.rules:
+            use = task.uses.get(ref)
+            softer = soften(use.rule, lines_missed(turns, complaint.key, ref)) if use and use.is_frozen else None
+            if softer is None:
+                continue
+            # It drops part of what its parent was admitted to drop, and nothing else.
+            task, made = repair(task, softer, time, at_once=True)
+            events += made
+    return task, tuple(events)
+
+
+def _try(task: Task, new: Sequence[Observation], settings: Settings) -> dict[str, Result]:
+    trial = rules(task, settings, shadow=True)
+    if not trial.rules:
+        return {}
+    out = {}
+    for observation in new:
+        decision = decide(observation, trial, Context(shell=True, chars=settings.minimum_conversation_chars))
+        if not isinstance(decision, Kept) and decision.forms[-1].omissions:
+            out[observation.key] = Result(observation=observation, decision=decision, form=decision.forms[-1])
+    return out
+
+
+def _recent(conversation: Conversation) -> int:
+    """Index of the message with which the turns begin that a complaint may look back to."""
+    asked = [k for k, placed in enumerate(conversation.messages) if placed.message.role == "assistant"]
+    return asked[-LOOK_BACK - 1] if len(asked) > LOOK_BACK else 0
+
+
+def _turns(
+    conversation: Conversation, seen: Sequence[Seen], results: Mapping[str, Result], start: int
+) -> tuple[Turn, ...]:
+    def result(item: Item) -> Result:
+        return results.get(item.observation.key) or Result(observation=item.observation)
+
+    return tuple(turns(conversation, seen, result, start))
+
+
+def _result(shown: Shown) -> Result:
+    decision = shown.pinned if isinstance(shown.pinned, Rewritten) else None
+    return Result(observation=shown.item.observation, decision=decision, form=shown.form)
