@@ -32,6 +32,13 @@ def test_the_stage_never_goes_back_by_itself() -> None:
     assert entry.stage == "retired"
 
 
+def test_a_rule_can_be_imported_for_trial() -> None:
+    """It is decided and not applied at first, and goes on by itself."""
+    entry = take(None, PoolEvent(name="imported", rule=RULE, data={"stage": "shadow"}), NUMBERS)
+    assert entry is not None
+    assert (entry.stage, entry.hand) == ("shadow", None)
+
+
 def test_a_hand_has_a_time_and_a_reason() -> None:
     """The later one counts."""
     entry = take(None, PoolEvent(name="proposed", rule=RULE), NUMBERS)
