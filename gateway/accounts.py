@@ -8,8 +8,8 @@ Nothing here reads a clock or counts a token; both are handed in.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import takewhile
 from threading import Lock
 from typing import Literal
@@ -35,6 +35,11 @@ class Counted:
     """What made the difference."""
     novel: bool = False
     """It stands in this session for the first time; else its saving repeats an earlier one."""
+    shares: tuple[tuple[str, str, int], ...] = field(init=False)
+    """(class, rule, tokens saved): shared out once, since a message comes again with every later request."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shares", tuple(_shares(self)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +82,9 @@ class Accounts:
 
     def as_dict(self) -> dict[str, object]:
         """Plain data, as it is archived."""
-        return asdict(self)
+        plain: dict[str, object] = {name: getattr(self, name) for name in self.__slots__}
+        reported = self.reported
+        return plain | {"reported": {name: getattr(reported, name) for name in reported.__slots__}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,13 +176,18 @@ def attribute(counted: Sequence[Counted]) -> tuple[dict[str, int], dict[str, int
     by_class: Counter[str] = Counter()
     by_rule: Counter[str] = Counter()
     for message in counted:
-        left, weight = message.raw_tokens - message.forwarded_tokens, sum(a.removed for a in message.applied)
-        for applied in message.applied:
-            share = round(left * applied.removed / weight) if weight else left
-            by_class[applied.loss] += share
-            by_rule[applied.rule[0]] += share
-            left, weight = left - share, weight - applied.removed
+        for loss, rule, share in message.shares:
+            by_class[loss] += share
+            by_rule[rule] += share
     return dict(by_class), dict(by_rule)
+
+
+def _shares(message: Counted) -> Iterator[tuple[str, str, int]]:
+    left, weight = message.raw_tokens - message.forwarded_tokens, sum(a.removed for a in message.applied)
+    for applied in message.applied:
+        share = round(left * applied.removed / weight) if weight else left
+        yield applied.loss, applied.rule[0], share
+        left, weight = left - share, weight - applied.removed
 
 
 def read_reported(usage: Mapping[str, object] | None) -> Reported:

@@ -81,7 +81,7 @@ class Archive(Reader):
     async def _write(self, batch: Sequence[Prepared]) -> None:
         contents = [content for item in batch for content in item.contents]
         blobs = [(c.digest, k, *blob) for c in contents for k, blob in enumerate(c.blobs)]
-        run = self._writer.run_many
+        run = self._run
         await run(_CONTENT, [(content.digest, content.data) for content in contents])
         await run(_BLOB, [(digest, data) for _, _, _, digest, data in blobs])
         await run(_INSERT, [(content, place, k, digest) for content, k, place, digest, _ in blobs])
@@ -92,6 +92,8 @@ class Archive(Reader):
         await self._link(batch)
 
     async def _link(self, batch: Sequence[Prepared]) -> None:
+        if not any(item.rewrites for item in batch):
+            return
         last = await self._writer.rows("SELECT seq, digest FROM rewrites ORDER BY seq DESC LIMIT 1")
         seq, digest = last[0] if last else (0, audit.GENESIS)
         rows, texts = [], []
@@ -101,8 +103,12 @@ class Archive(Reader):
                 rows.append((seq, facts, digest))
                 tenant = item.record.tenant
                 texts += [(seq, k, tenant, text.recall, text.salt, text.data) for k, text in enumerate(parts)]
-        await self._writer.run_many("INSERT INTO rewrites (seq, facts, digest) VALUES (?, ?, ?)", rows)
-        await self._writer.run_many("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?)", texts)
+        await self._run("INSERT INTO rewrites (seq, facts, digest) VALUES (?, ?, ?)", rows)
+        await self._run("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?)", texts)
+
+    async def _run(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
+        if rows:  # asking the connection's thread costs as much as a row
+            await self._writer.run_many(sql, rows)
 
     async def verify(self) -> Report:
         """Check every content against its digest, every message against its parent, every rewrite against the chain."""

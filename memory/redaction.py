@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from memory.patterns import NAME, PATTERNS, TRIGGER, Form, Pattern
@@ -23,6 +23,12 @@ _CODE = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*[!?:]?$")
 _STRONG = re.compile(rb"passw|passphrase|passcode|pwd|secret|key|[_-]pass(?:[_-]?\d+)?$", re.IGNORECASE)
 _PASSWORD = re.compile(rb"passw|passcode|pwd", re.IGNORECASE)
 _NAMED = re.compile(rb"[\w.-]*" + NAME + rb"$", re.IGNORECASE)
+
+# Without one of these, at any depth of JSON in JSON, no escape stands for a character of a trigger.
+_ESCAPED = re.compile(rb"\\[u/]")
+
+# A name or a word, too short to be one of the tokens.
+_WORD = re.compile(rb"[a-z_]{1,17}")
 
 # A string of JSON and, where it is a member's name, its colon.
 _STRING = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:\s*)?', re.DOTALL)
@@ -42,7 +48,7 @@ def redact(text: str) -> str:
 
 def redact_json(data: bytes) -> bytes:
     """The same JSON with the secrets gone from its strings; all else, and what is not JSON, stays byte for byte."""
-    if not data:
+    if not data or (_ESCAPED.search(data) is None and TRIGGER.search(data) is None):
         return data
     try:
         json.loads(data)
@@ -102,7 +108,7 @@ def _redact_signal(signal: SignalRecord) -> SignalRecord:
 
 
 def _encodable(noun: T) -> T:
-    values = ((field.name, getattr(noun, field.name)) for field in fields(noun))
+    values = ((name, getattr(noun, name)) for name in noun.__slots__)
     encoded: dict[str, Any] = {
         name: _encode(value) for name, value in values if isinstance(value, str) and not value.isascii()
     }
@@ -163,7 +169,7 @@ def _sweep_strings(data: bytes) -> bytes:
 
 def _sweep_string(raw: bytes, name: bytes) -> bytes:
     named = _NAMED.match(name) is not None
-    if not named and b"\\" not in raw and TRIGGER.search(raw) is None:
+    if not named and b"\\" not in raw and (_WORD.fullmatch(raw) or TRIGGER.search(raw) is None):
         return raw
     value = json.loads(b'"' + raw + b'"', strict=False).encode("utf-8", "surrogatepass")
     if named and _is_quoted({"name": name, "secret": value}):

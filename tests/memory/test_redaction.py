@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.redaction import redact, redact_json, redact_record, redact_together
+from memory.redaction import _sweep_strings, redact, redact_json, redact_record, redact_together
 
 # Put together here, so that nothing that looks like a secret stands in the source.
 ALNUM = "Zq3vT8mK1xR6bN4wL9cJ2hF7"
@@ -243,3 +243,35 @@ def test_record(chain, record, rewrite, signal) -> None:  # type: ignore[no-unty
     assert redact_record(record("2", chain("plain"), signals=(signal,))) == record(
         "2", chain("plain"), signals=(signal,)
     )
+
+
+_PIECES = (
+    "pass",
+    "word",
+    "api",
+    "_key",
+    "sk-",
+    "a1b2c3d4e5f6g7h8i9j0k1l2",
+    "\\",
+    "/",
+    ":",
+    "=",
+    '"',
+    "\n",
+    "x",
+    " ",
+    "é",
+    "://u:pw12@h",
+)
+
+
+@given(
+    st.lists(st.sampled_from(_PIECES), max_size=8), st.lists(st.sampled_from(_PIECES), max_size=8), st.integers(0, 3)
+)
+def test_the_quick_way_past_a_text_gives_what_the_long_way_gives(name: list[str], value: list[str], depth: int) -> None:
+    """However often the secret is written as JSON in JSON, and with characters escaped."""
+    data = json.dumps({"".join(name): "".join(value), "n": 1})
+    for _ in range(depth):
+        data = json.dumps([data])
+    for written in (data.encode(), data.replace("a", "\\u0061").encode(), data.replace("/", "\\/").encode()):
+        assert redact_json(written) == _sweep_strings(written)
