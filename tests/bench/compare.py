@@ -79,7 +79,8 @@ def _round(ones: list[Contestant], case: Case, number: int) -> None:
 def _figures(one: Contestant) -> dict[str, Any]:
     cases = {name: result.summary() for name, result in one.results.items()}
     ready = one.server.ready_seconds if one.server else None
-    return {"cases": cases, "memory_mb": one.memory if one.server else None, "ready_seconds": ready}
+    memory = {"sum": one.memory.sum, "serving": one.memory.serving, "others": one.memory.others}
+    return {"cases": cases, "memory_mb": memory if one.server else None, "ready_seconds": ready}
 
 
 def _before_call() -> dict[str, dict[str, float]]:
@@ -95,7 +96,7 @@ def table(figures: Figures) -> str:
         ["", *ones],
         ["---", *("---:" for _ in ones)],
         *(row for case in CASES for row in _case_rows(case.name, ones)),
-        ["resident memory, MB", *(_cell(one["memory_mb"], ".0f") for one in ones.values())],
+        ["resident memory, MB", *(_memory(one["memory_mb"]) for one in ones.values())],
         ["start to ready, s", *(_cell(one["ready_seconds"], ".2f") for one in ones.values())],
     ]
     lines = ["| " + " | ".join(row) + " |" for row in rows]
@@ -104,7 +105,7 @@ def table(figures: Figures) -> str:
 
 def _case_rows(name: str, ones: Mapping[str, Any]) -> Iterator[list[str]]:
     cases = [one["cases"][name] for one in ones.values()]
-    yield [f"{name}: CPU per request, ms", *(_cell(case["cpu"] or None, ".2f") for case in cases)]
+    yield [f"{name}: CPU per request, ms", *(_with_parts(case, "cpu", ".2f") for case in cases)]
     yield [f"{name}: latency, median / p99, ms", *(f"{case['median']:.1f} / {case['p99']:.1f}" for case in cases)]
 
 
@@ -118,6 +119,22 @@ def _sentences(figures: Figures) -> Iterator[str]:
         yield f"- {case.name}: of the {last}'s CPU the gateway uses 1/{theirs / ours:.1f}, a bare relay 1/{theirs / relay:.1f}"
     worst = ", ".join(f"{name} {ms:.0f}" for name, ms in pings.items())
     yield f"- longest small request beside a tool result of 10 MB, ms: {worst}"
+
+
+def _memory(figures: Mapping[str, float] | None) -> str:
+    return (
+        "–"
+        if figures is None
+        else _with_parts({f"mb_{name}": mb for name, mb in figures.items()} | {"mb": figures["sum"]}, "mb", ".0f")
+    )
+
+
+def _with_parts(figures: Mapping[str, float], name: str, form: str) -> str:
+    """A sum and, where more than one process made it, what the serving one and the others made of it."""
+    whole, serving, others = figures[name], figures[f"{name}_serving"], figures[f"{name}_others"]
+    if not whole:
+        return "–"
+    return format(whole, form) + (f" ({serving:{form}} + {others:{form}})" if others else "")
 
 
 def _cell(value: float | None, form: str) -> str:

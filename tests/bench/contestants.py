@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from tests.bench.load import send_abreast, send_all
-from tests.bench.processes import Server, free_port, serving
+from tests.bench.processes import Apart, Server, free_port, serving
 from tests.bench.sessions import MODEL, agent, small
 
 ROOT = Path(__file__).parents[2]
@@ -53,12 +53,14 @@ CASES = (
 class Result:
     """What one contestant needed for one case."""
 
-    cpu: float = 0.0
+    cpu: Apart = Apart()
     latencies: list[float] = field(default_factory=list)
 
     def summary(self) -> dict[str, float]:
         """Milliseconds for each request."""
-        return {"cpu": 1000 * self.cpu / len(self.latencies), **in_milliseconds(self.latencies)}
+        each = 1000 / len(self.latencies)
+        cpu = {"cpu": each * self.cpu.sum, "cpu_serving": each * self.cpu.serving, "cpu_others": each * self.cpu.others}
+        return {**cpu, **in_milliseconds(self.latencies)}
 
 
 def in_milliseconds(seconds: list[float]) -> dict[str, float]:
@@ -76,7 +78,7 @@ class Contestant:
     server: Server | None = None
     """None for the direct call."""
     remembers: bool = False
-    memory: float = 0.0
+    memory: Apart = Apart()
     results: dict[str, Result] = field(default_factory=lambda: {case.name: Result() for case in CASES})
 
     def run(self, case: Case, bodies: Bodies) -> None:
@@ -89,11 +91,11 @@ class Contestant:
         result.latencies += send_abreast(self.port, measured, case.width, case.pause)
         result.cpu += self._cpu() - used
         if self.server:
-            self.memory = max(self.memory, self.server.memory())
+            self.memory = max(self.memory, self.server.memory(), key=lambda memory: memory.sum)
 
-    def _cpu(self) -> float:
+    def _cpu(self) -> Apart:
         if self.server is None:
-            return 0.0
+            return Apart()
         self.server.settle()
         return self.server.cpu()
 

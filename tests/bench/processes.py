@@ -6,7 +6,7 @@ import os
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection
@@ -17,6 +17,25 @@ PATIENCE = 180.0
 
 
 @dataclass(frozen=True, slots=True)
+class Apart:
+    """A weight of the process that serves, and that of all that it started."""
+
+    serving: float = 0.0
+    others: float = 0.0
+
+    @property
+    def sum(self) -> float:
+        """Of both."""
+        return self.serving + self.others
+
+    def __add__(self, other: Apart) -> Apart:
+        return Apart(self.serving + other.serving, self.others + other.others)
+
+    def __sub__(self, other: Apart) -> Apart:
+        return Apart(self.serving - other.serving, self.others - other.others)
+
+
+@dataclass(frozen=True, slots=True)
 class Server:
     """A server that answers."""
 
@@ -24,23 +43,27 @@ class Server:
     process: subprocess.Popen[bytes]
     ready_seconds: float
 
-    def cpu(self) -> float:
-        """CPU seconds of the process and its children so far, all threads."""
-        return sum(_cpu(pid) for pid in self._family())
+    def cpu(self) -> Apart:
+        """CPU seconds so far, all threads."""
+        return self._apart(_cpu)
 
-    def memory(self) -> float:
-        """Resident megabytes of the process and its children."""
-        return sum(_status(pid, "VmRSS") for pid in self._family()) / 1024
+    def memory(self) -> Apart:
+        """Resident megabytes."""
+        return self._apart(lambda pid: _status(pid, "VmRSS") / 1024)
 
     def settle(self) -> None:
         """Wait until what goes on behind the answers has come to its end."""
         quiet = 0
-        last = self.cpu()
+        last = self.cpu().sum
         while quiet < 3:
             time.sleep(0.15)
-            now = self.cpu()
+            now = self.cpu().sum
             quiet = quiet + 1 if now - last < 0.015 else 0
             last = now
+
+    def _apart(self, weigh: Callable[[int], float]) -> Apart:
+        first, *others = self._family()
+        return Apart(weigh(first), sum(map(weigh, others)))
 
     def _family(self) -> list[int]:
         parents = {int(path.name): _parent(int(path.name)) for path in Path("/proc").iterdir() if path.name.isdigit()}
