@@ -28,6 +28,11 @@ class _Known:
     """The last bytes of that."""
     conversation: Conversation
 
+    @property
+    def name(self) -> tuple[int, bytes]:
+        """What it is kept by."""
+        return len(self.beginning), self.ending
+
     def is_begun(self, shape: Shape, body: bytes) -> bool:
         """Whether `body` begins so."""
         # The end first, by which conversations of one agent differ: they all begin alike.
@@ -40,7 +45,7 @@ class Reader:
 
     def __init__(self) -> None:
         self._messages: BoundedCache[bytes, Message] = BoundedCache(CACHED_BYTES)
-        self._known: BoundedCache[bytes, _Known] = BoundedCache(KNOWN_BYTES)
+        self._known: BoundedCache[tuple[int, bytes], _Known] = BoundedCache(KNOWN_BYTES)
 
     def read(self, shape: Shape, body: bytes) -> Conversation:
         """The conversation in a body. Raises `BadRequest` with what to do."""
@@ -49,7 +54,7 @@ class Reader:
         known = next((known for known in self._known.values() if known.is_begun(shape, body)), None)
         conversation = shape.read(body, self._messages, known.conversation if known else None)
         if known:
-            self._known.drop(known.ending)
+            self._known.drop(known.name)
         self._keep(shape, body, conversation)
         return conversation
 
@@ -58,4 +63,4 @@ class Reader:
         ending = body[max(end - _ENDING, 0) : end]
         known = _Known(shape, memoryview(body)[:end], ending, conversation)
         # Of its messages, texts and words are kept beside the bytes.
-        self._known.put(ending, known, max(3 * len(body), KNOWN_BYTES // MOST_KNOWN))
+        self._known.put(known.name, known, max(3 * len(body), KNOWN_BYTES // MOST_KNOWN))
