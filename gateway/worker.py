@@ -19,6 +19,9 @@ from gateway.processes import LENGTH
 COURTESY = 10
 """How far a job steps back behind everybody else."""
 
+GARBAGE = (20_000, 20, 50)
+"""How seldom Python looks for cycles: what a batch leaves behind goes by itself."""
+
 
 def main() -> None:
     """Answer calls until nobody can ask any more."""
@@ -63,6 +66,7 @@ def _keep_books(data: Path, calls: BinaryIO, answers: BinaryIO) -> None:
         archive, spill = runner.run(Archive.open(data)), Spill(data / "spill")
         books = Bookkeeper(Ledger(TokenCounter(), PriceBook()), archive, spill, time.monotonic)
         gc.freeze()
+        gc.set_threshold(*GARBAGE)
         while (entries := _read(calls)) is not None:
             _write(answers, runner.run(books.take(entries)))
         spill.close()

@@ -53,7 +53,7 @@ CASES = (
 class Result:
     """What one contestant needed for one case."""
 
-    cpu: Apart = Apart()
+    cpu: Apart = field(default_factory=Apart)
     latencies: list[float] = field(default_factory=list)
 
     def summary(self) -> dict[str, float]:
@@ -78,7 +78,7 @@ class Contestant:
     server: Server | None = None
     """None for the direct call."""
     remembers: bool = False
-    memory: Apart = Apart()
+    memory: Apart = field(default_factory=Apart)
     results: dict[str, Result] = field(default_factory=lambda: {case.name: Result() for case in CASES})
 
     def run(self, case: Case, bodies: Bodies) -> None:
