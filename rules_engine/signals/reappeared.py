@@ -41,7 +41,7 @@ def _uses(
     for look in seen if wanted else ():
         if look.at >= at or not _wanted(look.gaps, wanted) or _is_news(turns, look.at, at, result):
             continue
-        unknown = wanted - words(look.shown) - _known(turns, result)
+        unknown = wanted - _known(turns, result)
         back = look.missed(text) if unknown else {}
         gaps = tuple(_wanted(back, unknown))
         if gaps:

@@ -53,9 +53,11 @@ class Alarms:
         self.examples += other.examples
 
     def __str__(self) -> str:
-        share = 100 * self.complained / self.turns if self.turns else 0.0
+        of_turns = 100 * self.complained / max(self.turns, 1)
+        of_rewrites = 100 * self.complained / max(self.rewritten, 1)
         said = ", ".join(f"{name} {count}" for name, count in self.signals.most_common()) or "nothing"
-        return f"{self.turns:6} turns {self.rewritten:6} rewrites {self.lines:8} lines  complaints {self.complained:4} ({share:.2f} %)  signals: {said}"
+        seen = f"{self.turns} turns, {self.rewritten} rewrites, {self.lines} lines left out"
+        return f"{seen}: {self.complained} complaints ({of_turns:.2f} % of turns, {of_rewrites:.2f} % of rewrites); signals: {said}"
 
 
 def main(paths: Sequence[Path]) -> None:

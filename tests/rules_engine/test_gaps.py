@@ -82,10 +82,16 @@ def test_what_was_missed_tells_the_rule(text: str) -> None:
 
 def test_words_tell_the_gap() -> None:
     """If they are not shown anyhow."""
-    one = look(f"{LOG} target_5")
+    hidden, named = look(), look(f"{LOG} of target_17")
 
-    assert blamed(one.used(one.gaps, frozenset({"target_17"}))) == (B,)
-    assert one.used(one.gaps, frozenset({"target_5", "elsewhere_1"})) == ()
+    assert blamed(hidden.used(hidden.gaps, frozenset({"target_17", "elsewhere_1"}))) == (B,)
+    assert hidden.used(hidden.gaps, frozenset({"elsewhere_1"})) == ()
+    assert named.used(named.gaps, frozenset({"target_17"})) == ()
+
+
+def test_a_line_that_is_shown_elsewhere_was_not_missed() -> None:
+    """With another number before it, say."""
+    assert look(f"{LOG}\n9: {NEEDED}").missed(NEEDED) == {}
 
 
 def test_times_are_left_out_of_lines() -> None:

@@ -150,3 +150,18 @@ def test_what_lies_between_the_parts_of_a_mark_is_recalled_too() -> None:
 
     assert "".join(raw[start:end] for start, end in omission.spans) == "\n".join(lines[1:3])
     assert len(omission.spans) == len(omission.rules) == 2
+
+
+def test_parts_that_stood_in_another_order_are_not_told_apart() -> None:
+    """The mark then stands for all of it, and for all the rules."""
+    first, second, rest = "loading one " * 20 + "\n", "fetching one " * 20 + "\n", "end\n" * 7
+    middle, last = len(first), len(first) + len(second)
+    swapped = ((middle, last), (0, middle), (last, last + len(rest)))
+    draft = Draft(text=f"{second}{first}{rest}", script=swapped)
+    rules = [
+        replace(STRIP, id=name, params={**STRIP.params, "strip_patterns": [f"^{name}"], "keep_first_n": 0})
+        for name in ("loading", "fetching")
+    ]
+    (omission,) = lossy.leave_out(draft, "key", rules, frozenset(), frozenset()).omissions
+
+    assert (omission.spans, omission.rules) == (((0, last),), (("fetching", 1), ("loading", 1)))

@@ -9,7 +9,7 @@ from rules_engine.signals import reappeared
 from tests.rules_engine.signals.turns import LOG, NEEDED, NOISE, A, B, raw, thinned, turn
 
 SEEN = thinned("make", LOG, {NOISE: A, NEEDED: B})
-BACK = raw("python3 find.py", f"found: 1\n{NEEDED}")
+BACK = raw("python3 find.py", f"found: 2\n{NOISE}\n{NEEDED}")
 USES = Turn(said="The digest is 9f3ac1d2e0.")
 
 

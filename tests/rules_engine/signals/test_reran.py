@@ -26,6 +26,7 @@ POLL = "docker ps -a\nweb running on node_1\ndb starting on node_2"
         ),
         pytest.param([turn(SEEN), turn(raw("echo 1 > x.c")), GREP], id="after something was written"),
         pytest.param([turn(SEEN), turn(raw("./unknown")), AGAIN], id="after what nobody knows"),
+        pytest.param([turn(SEEN), turn(raw("make all -B")), AGAIN], id="after all was made anew"),
         pytest.param(
             [turn(SEEN), turn(raw("make all | grep stage", "stage one begins\nstage two begins"))],
             id="a look at what was shown",
