@@ -21,7 +21,7 @@ from gateway.types import Conversation
 from memory import StoreError
 from rules_engine import Result, RuleSet, Settings, Signal
 from rules_engine.complaints import complaints
-from rules_engine.pool import Numbers, PoolEvent, batch, due, is_converged
+from rules_engine.pool import Numbers, Pool, PoolEvent, batch, due, is_converged
 from rules_engine.selection import Excluded, select
 from rules_engine.task import Task, complain, end, renew, rules, start
 
@@ -32,8 +32,8 @@ QUEUE = 1000
 TICK = 1.0
 """Seconds between two looks for sessions that have gone quiet, and for what others wrote into the pool."""
 
-Study = Callable[[frozenset[str], str, float], Awaitable[Sequence[PoolEvent]]]
-"""(contents of rules that are known, tenant, time) → what the tenant's sessions teach."""
+Study = Callable[[Pool, str, float], Awaitable[Sequence[PoolEvent]]]
+"""(a tenant's pool, the tenant, time) → what its sessions teach."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -198,5 +198,4 @@ class Evolution:
         task.add_done_callback(lambda _: self._studies.pop(tenant))
 
     async def _studied(self, tenant: str) -> None:
-        known = frozenset(entry.content for entry in self._pools.of(tenant).entries.values())
-        await self._pools.append(await self._study(known, tenant, self._clock()))
+        await self._pools.append(await self._study(self._pools.of(tenant), tenant, self._clock()))

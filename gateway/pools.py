@@ -21,14 +21,15 @@ class Pools:
         self._shared = fold(
             replace(EMPTY, numbers=numbers), [PoolEvent(name="imported", rule=rule) for rule in built_in]
         )
-        self._tenants: dict[str, Pool] = {}
+        self.tenants: dict[str, Pool] = {}
+        """Those that have events of their own."""
         self._seq = 0
         self.unreadable = 0
         """Events that were passed over: damaged, or from a newer version."""
 
     def of(self, tenant: str) -> Pool:
         """The pool of a tenant."""
-        return self._tenants.get(tenant, self._shared)
+        return self.tenants.get(tenant, self._shared)
 
     async def append(self, events: Sequence[PoolEvent]) -> None:
         """Store events, then heed them. Raises `StoreError`; then nothing has happened."""
@@ -53,7 +54,7 @@ class Pools:
     def _heed(self, events: Sequence[PoolEvent]) -> None:
         shared = [event for event in events if not event.tenant]
         for tenant in {event.tenant for event in events} - {""}:
-            self._tenants.setdefault(tenant, self._shared)
+            self.tenants.setdefault(tenant, self._shared)
         self._shared = fold(self._shared, shared)
-        for tenant, pool in self._tenants.items():
-            self._tenants[tenant] = fold(pool, [event for event in events if event.tenant in ("", tenant)])
+        for tenant, pool in self.tenants.items():
+            self.tenants[tenant] = fold(pool, [event for event in events if event.tenant in ("", tenant)])

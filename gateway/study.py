@@ -7,28 +7,34 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 from gateway import processes
 from gateway.learning import read_turns
 from gateway.recordings import RecordingError, Session
 from memory import Archive
-from rules_engine import Sample
+from rules_engine import Rule, Sample
 from rules_engine.admission import Verdict
 from rules_engine.events import PoolEvent, content_key, ref_of
 from rules_engine.lessons import learn
+from rules_engine.pool import Pool, Stage
 from rules_engine.use import samples
 
 SESSIONS = 200
 """Sessions that are learned from, the latest."""
 
 
-async def study(data: Path, known: Collection[str], tenant: str, time: float) -> tuple[PoolEvent, ...]:
-    """What a tenant's sessions teach, in a process of its own; rules whose content is `known` are not proposed again."""
+async def study(data: Path, pool: Pool, tenant: str, time: float) -> tuple[PoolEvent, ...]:
+    """What a tenant's sessions teach, in a process of its own: rules that its pool does not have yet.
+
+    One that was refused may be proposed again once it is admitted: there may be more to show for it than there was.
+    """
     verdicts = await processes.run(verdicts_of, data, tenant)
-    fresh = [verdict for verdict in verdicts if content_key(verdict.rule) not in known]
-    return tuple(event for verdict in fresh for event in _events(verdict, tenant, time))
+    known = {entry.content: entry.stage for entry in pool.entries.values()}
+    fresh = [verdict for verdict in verdicts if _is_news(verdict, known.get(content_key(verdict.rule)))]
+    return tuple(event for verdict in fresh for event in _events(verdict, _named(verdict.rule, pool), tenant, time))
 
 
 def verdicts_of(data: Path, tenant: str) -> tuple[Verdict, ...]:
@@ -38,13 +44,23 @@ def verdicts_of(data: Path, tenant: str) -> tuple[Verdict, ...]:
     return learn(lambda: given)
 
 
-def _events(verdict: Verdict, tenant: str, time: float) -> tuple[PoolEvent, PoolEvent]:
+def _is_news(verdict: Verdict, stage: Stage | None) -> bool:
+    return stage is None or (verdict.admitted and stage == "refused")
+
+
+def _named(rule: Rule, pool: Pool) -> Rule:
+    """The rule as a version that the pool does not have."""
+    versions = [version for name, version in pool.entries if name == rule.id]
+    return replace(rule, version=max(versions, default=0) + 1)
+
+
+def _events(verdict: Verdict, rule: Rule, tenant: str, time: float) -> tuple[PoolEvent, PoolEvent]:
     data = {"reason": verdict.reason, **verdict.figures}
     return (
-        PoolEvent(name="proposed", rule=verdict.rule, tenant=tenant, time=time),
+        PoolEvent(name="proposed", rule=rule, tenant=tenant, time=time),
         PoolEvent(
             name="admitted" if verdict.admitted else "refused",
-            ref=ref_of(verdict.rule),
+            ref=ref_of(rule),
             tenant=tenant,
             time=time,
             data=data,

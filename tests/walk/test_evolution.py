@@ -1,0 +1,200 @@
+"""Rules that are missed, frozen, softened, tried, trusted and learned, over real sockets and real stores."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gateway.config import Config, Rewriting
+from gateway.rules import POOL, SHARED, change_pool
+from memory import PoolEvents
+from rules_engine import Rule
+from rules_engine.pool import Numbers, Pool, PoolEvent, Stage, imports, load_event
+from rules_engine.types import Trigger
+from tests.samples import SAMPLES, Step, dump
+from tests.service import PATIENCE, Service, configured, service
+from tests.wire import ask, upstream, whole
+
+PATH = "/v1/chat/completions"
+SAMPLE = SAMPLES[PATH]
+ANSWER = whole(SAMPLE.answer("All done."))
+TOOLS = [{"type": "function", "function": {"name": "bash", "parameters": {}}}]
+HARMFUL = Rule(
+    id="harmful",
+    kind="line_filter",
+    trigger=Trigger(pattern="^fetch"),
+    params={"strip_patterns": ["^part ", "^slot "], "keep_first_n": 2, "keep_last_n": 2},
+)
+PLAIN = Rewriting(shipped_rules=False, seed_rules=False)
+
+
+def fetched(number: int) -> str:
+    """What a made-up tool prints: parts, and slots of which one is needed next."""
+    parts = [f"part {k} of {number} kept under a long name of its own in the set" for k in range(60)]
+    slots = [f"slot {k} holds key_{number}_{k * k}" for k in range(20)]
+    return "\n".join(["fetching", "open", *parts, *slots, "closed", "last line", ""])
+
+
+async def session(gateway: Service, number: int, *more: Step) -> None:
+    """A session of its own that runs one command of the made-up tool, then `more`, then has no more to ask."""
+    steps = [Step(f"fetch --set {number}", fetched(number)), *more]
+    for k in range(len(steps) + 1):
+        body = SAMPLE.request(steps[:k], tools=TOOLS)
+        body["messages"][1]["content"] += f"Use fetch for set {number}."
+        await gateway.row(await ask(gateway.url, PATH, dump(body)))
+        await settled(gateway)
+
+
+async def settled(gateway: Service) -> None:
+    """Wait until everything was looked at and learned."""
+    async with asyncio.timeout(PATIENCE):
+        await gateway.gateway.evolution.drain()
+
+
+def pool(gateway: Service) -> Pool:
+    """The pool of the only tenant."""
+    (found,) = gateway.gateway.pools.tenants.values()
+    return found
+
+
+def stage(gateway: Service, name: str) -> Stage:
+    """Where a rule stands in it."""
+    return next(entry.stage for entry in pool(gateway).entries.values() if entry.rule.id == name)
+
+
+async def events(data: Path) -> list[PoolEvent]:
+    """All that is on record of rules."""
+    store = await PoolEvents.open(data / POOL)
+    try:
+        return [load_event(row.event) for row in await store.read()]
+    finally:
+        await store.aclose()
+
+
+def config(url: str, **numbers: Any) -> Config:
+    """No rules but those that a test brings."""
+    return configured(url, rewriting=PLAIN, evolution=replace(Numbers(), **numbers))
+
+
+def sent(up: Any) -> list[str]:
+    """The outputs that reached the model last."""
+    return SAMPLE.outputs(json.loads(up.last.body))
+
+
+async def test_a_rule_that_is_missed_is_frozen_and_softened(tmp_path: Path) -> None:
+    """The agent looks for what was left out: from then on the session does without the rule, and a softer one takes its
+    place; what was decided before is replayed as it was."""
+    async with upstream(ANSWER) as up:
+        given = config(up.url)
+        await change_pool(given, tmp_path, lambda pool: imports(pool, [HARMFUL], SHARED, 1.0))
+        async with service(given, tmp_path) as gateway:
+            slots = "".join(f"{line}\n" for line in fetched(1).split("\n") if "slot" in line)
+            await session(gateway, 1, Step("fetch --set 1 | grep slot", slots), Step("fetch --set 2", fetched(2)))
+            first, _, third = sent(up)
+    assert "lines omitted" in first
+    assert "slot 3 holds" not in first
+    assert "slot 3 holds" in third
+    assert "part 3 of 2" not in third
+    found = {event.name: event for event in await events(tmp_path)}
+    assert found["complained"].ref == found["frozen"].ref == ("harmful", 1)
+    assert "slot 3" not in str(found["complained"].data)
+    softer = found["proposed"].rule
+    assert softer is not None
+    assert softer.parent == "harmful"
+
+
+async def test_a_rule_that_nobody_misses_is_written_back(tmp_path: Path) -> None:
+    """Each session that ends without complaint counts."""
+    async with upstream(ANSWER) as up:
+        given = config(up.url)
+        await change_pool(given, tmp_path, lambda pool: imports(pool, [HARMFUL], SHARED, 1.0))
+        async with service(given, tmp_path) as gateway:
+            for number in range(3):
+                await session(gateway, number)
+            entry = pool(gateway).entries["harmful", 1]
+            assert (entry.applied, entry.complained, entry.confidence) == (3, 0, 1.0)
+            assert pool(gateway).ended == 3
+
+
+async def test_a_rule_goes_through_trial_before_it_is_used(tmp_path: Path) -> None:
+    """Decided and not applied, then applied in a share of the sessions, then in all."""
+    async with upstream(ANSWER) as up:
+        given = config(
+            up.url, canary_share=1.0, shadow_sessions=2, shadow_outputs=2, canary_sessions=2, canary_outputs=2
+        )
+        async with service(given, tmp_path) as gateway:
+            await session(gateway, 0)
+            await admit(gateway, HARMFUL)
+            seen = []
+            for number in range(1, 7):
+                before = stage(gateway, "harmful")
+                await session(gateway, number)
+                seen.append((before, f"part 3 of {number}" in sent(up)[0]))
+    assert seen == [("shadow", True)] * 2 + [("canary", False)] * 2 + [("live", False)] * 2
+
+
+async def test_what_is_used_in_trial_ends_it(tmp_path: Path) -> None:
+    """A rule in shadow would have left out what the agent goes on to use: it never gets further."""
+    async with upstream(ANSWER) as up:
+        given = config(up.url, shadow_sessions=2, shadow_outputs=2, canary_share=1.0)
+        async with service(given, tmp_path) as gateway:
+            await session(gateway, 0)
+            await admit(gateway, HARMFUL)
+            await session(gateway, 1, Step("open key_1_81", "opened\n"))
+            assert stage(gateway, "harmful") == "retired"
+            await session(gateway, 2)
+            assert "slot 3 holds" in sent(up)[0]
+
+
+async def test_sessions_teach(tmp_path: Path) -> None:
+    """What nobody used in several sessions is proposed, admitted and put on trial, by a process of its own."""
+    lines = [f"[cc] object_{k}.o from a source file that compiles like all the others" for k in range(60)]
+    async with upstream(ANSWER) as up:
+        async with service(config(up.url, batch_tasks=9), tmp_path) as gateway:
+            for number in range(27):
+                output = "\n".join(["make: start", "two", "three", *(f"{x} {number}" for x in lines), "linked it all"])
+                await session(gateway, number, Step("make all", output))
+        names = [event.name for event in await events(tmp_path)]
+    assert "admitted" in names
+    taught = [event.rule for event in await events(tmp_path) if event.rule]
+    assert "mined" in {rule.provenance for rule in taught}
+
+
+async def test_an_operator_is_heeded_without_a_restart(tmp_path: Path) -> None:
+    """A rule that another process on the same folder brings in, and then takes out, holds for the next session."""
+    async with upstream(ANSWER) as up:
+        given = config(up.url)
+        async with service(given, tmp_path) as gateway:
+            await session(gateway, 1)
+            assert "part 3 of 1" in sent(up)[0]
+            await change_pool(given, tmp_path, lambda pool: imports(pool, [HARMFUL], SHARED, 1.0))
+            await gateway.gateway.pools.refresh()
+            await session(gateway, 2)
+            assert "part 3 of 2" not in sent(up)[0]
+            off = PoolEvent(name="disabled", ref=("harmful", 1), time=2.0)
+            await change_pool(given, tmp_path, lambda pool: [off])
+            await gateway.gateway.pools.refresh()
+            await session(gateway, 3)
+            assert "part 3 of 3" in sent(up)[0]
+
+
+async def test_a_store_that_fails_costs_no_request(tmp_path: Path) -> None:
+    """What was learned cannot be stored: requests go on, and it is said."""
+    async with upstream(ANSWER) as up, service(config(up.url), tmp_path) as gateway:
+        await session(gateway, 0)
+        with sqlite3.connect(tmp_path / POOL) as file:
+            file.execute("DROP TABLE events")
+        await session(gateway, 1)
+        assert "part 3 of 1" in sent(up)[0]
+        assert gateway.gateway.evolution.problem is not None
+
+
+async def admit(gateway: Service, rule: Rule) -> None:
+    """Have a rule admitted to the only tenant's pool."""
+    (tenant,) = gateway.gateway.pools.tenants
+    proposed = PoolEvent(name="proposed", rule=rule, tenant=tenant, time=1.0)
+    await gateway.gateway.pools.append([proposed, replace(proposed, name="admitted", rule=None, ref=(rule.id, 1))])
