@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from rules_engine import features, use
 from rules_engine.critical import is_failing, protected
@@ -51,6 +52,16 @@ class Trials:
         self.sources.add(sample.source)
         self.failing += is_failing(sample.observation, lines)
 
+    def merge(self, other: Trials) -> None:
+        """Take in the trials of other sessions."""
+        self.outputs.update(other.outputs)
+        self.used.update(other.used)
+        self.by_feature.update(other.by_feature)
+        self.used_by_feature.update(other.used_by_feature)
+        self.sessions |= other.sessions
+        self.sources |= other.sources
+        self.failing += other.failing
+
     def _count(self, shown: Sequence[Key], places: Sequence[int], used: frozenset[int]) -> None:
         taken = [at for at in places if at in used]
         self.outputs.update({shown[at] for at in places})
@@ -59,22 +70,25 @@ class Trials:
         self.used_by_feature.update({name for at in taken for name in shown[at]})
 
 
-def learn(samples: Iterable[Sample], rule_id: str = "line_score", version: int = 1) -> Rule:
+def learn(samples: Iterable[Sample]) -> Rule:
     """A rule that leaves out lines of routine output which, by the upper bound, agents do not go on to use."""
-    trials = count(samples)
+    return rule_of(count(samples))
+
+
+def rule_of(trials: Trials) -> Rule:
+    """The rule that these trials teach."""
     keys = sorted(trials.outputs)
     weights, doubts = fit([(key, trials.outputs[key], trials.used[key]) for key in keys])
     known = sorted(trials.by_feature)
     return Rule(
-        id=rule_id,
-        version=version,
+        id="line_score",
         kind="line_score",
         trigger=Trigger(pattern="."),
         params={
             "weights": {features.NAMES[at]: round(weights[at], 3) for at in known},
             "doubts": {features.NAMES[at]: round(doubts[at], 3) for at in known},
         },
-        description="Leaves out lines of routine output (passed items, steps, sizes, durations) that agents do not go on to use.",
+        description="Leaves out lines of routine output (items that passed, steps, files with their sizes) that agents do not use.",
         priority=60,
         provenance="learned",
         on_failing=trials.failing > 0,
@@ -83,14 +97,19 @@ def learn(samples: Iterable[Sample], rule_id: str = "line_score", version: int =
 
 
 def count(samples: Iterable[Sample]) -> Trials:
-    """The trials of some samples; only terminal output counts, and only strings used of one result of a session."""
+    """The trials of some samples, those of a session one after the other.
+
+    Only terminal output counts, and only what was used of one result of its session: other strings could have been had
+    from elsewhere.
+    """
     trials = Trials()
-    given = list(samples)
-    holders = Counter((sample.session, string) for sample in given for string in sample.used)
-    for sample in given:
-        if nature(sample.observation) == "terminal":
-            once = frozenset(string for string in sample.used if holders[sample.session, string] == 1)
-            trials.add(sample, once - sample.known)
+    for _, session in groupby(samples, key=lambda sample: (sample.source, sample.session)):
+        results = list(session)
+        holders = Counter(string for sample in results for string in sample.used)
+        for sample in results:
+            if nature(sample.observation) == "terminal":
+                once = frozenset(string for string in sample.used if holders[string] == 1)
+                trials.add(sample, once - sample.known)
     return trials
 
 

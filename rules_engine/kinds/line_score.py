@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import re2
+
 from rules_engine import features
 from rules_engine.types import RuleError
 
@@ -22,6 +24,7 @@ FIELDS = ("weights", "doubts", "times_doubt", "limit", "keep_first_n", "keep_las
 UNKNOWN = 2.0
 """Doubt about a feature that no sample had: its odds may be anything."""
 _MOST_LINES = 1_000_000
+_SPACER = re2.compile(r"^(?:[^\s:]+(?: \w+)?: )?[ \t]*(?:[^\s:]*[/.][^\s:]*:)?[ \t]*$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +77,7 @@ def drop(lines: tuple[str, ...], params: Params, protected: frozenset[int]) -> t
     goes = {key: not often.isdisjoint(key) and params.bound(key) <= params.limit for key in set(shown)}
     body = range(params.first, len(lines) - params.last)
     out = {at for at in body if goes[shown[at]] and at not in protected}
-    return tuple(sorted(out.union(_blanks(lines, out, protected))))
+    return tuple(sorted(out.union(_between(lines, out, protected))))
 
 
 def explain(line: Sequence[int], params: Params) -> str:
@@ -90,16 +93,16 @@ def _often(shown: Sequence[Sequence[int]], fewest: int) -> frozenset[int]:
     return frozenset(at for at in features.ROUTINE if counts[at] >= fewest)
 
 
-def _blanks(lines: Sequence[str], out: set[int], protected: frozenset[int]) -> set[int]:
-    """Blank lines between lines that go."""
-    blank: set[int] = set()
+def _between(lines: Sequence[str], out: set[int], protected: frozenset[int]) -> set[int]:
+    """Blank lines and headings with nothing left around them."""
+    found: set[int] = set()
     for at in out:
         end = at + 1
-        while end < len(lines) and not lines[end].strip() and end not in protected:
+        while end < len(lines) and end not in out and end not in protected and _SPACER.search(lines[end]):
             end += 1
         if end in out:
-            blank.update(range(at + 1, end))
-    return blank
+            found.update(range(at + 1, end))
+    return found
 
 
 def _by_feature(raw: Mapping[str, object], field: str) -> dict[str, float]:
