@@ -142,7 +142,7 @@ def _extended(history: _History, messages: Sequence[Placed], start: int, tenant:
 
 
 def text_in(message: Message, seen: Seen) -> Text:
-    """Where the text stands in this JSON form of its message."""
+    """The text that `seen` is of, as it stands in this JSON form of its message."""
     if any(text is seen.text for text in message.texts):
         return seen.text
     return [text for text in message.texts if text.value][seen.place]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gateway.cache import BoundedCache
 from gateway.errors import BadRequest
-from gateway.identity import Item, Observer, Seen, chain
+from gateway.identity import Item, Observer, Seen, chain, text_in
 from gateway.quoting import said
 from gateway.recordings import RecordingError, Session, read_sessions
 from gateway.shapes import chat_completions
@@ -54,7 +54,8 @@ def _told(message: Message, seen: Sequence[Seen]) -> str:
         return ""
     if not seen:
         return message.words
-    return "\n".join(text.value for text in message.texts if all(text is not one.text for one in seen))
+    results = [text_in(message, one) for one in seen]
+    return "\n".join(text.value for text in message.texts if all(text is not result for result in results))
 
 
 def read_turns(session: Session) -> list[Turn]:

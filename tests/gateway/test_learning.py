@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
-from gateway.learning import read_samples, read_turns
+from gateway.cache import BoundedCache
+from gateway.identity import Observer, chain
+from gateway.learning import read_samples, read_turns, turns
 from gateway.recordings import RecordingError, Session
+from gateway.shapes import chat_completions
 
 
 def asks(command: str, number: int = 0) -> dict[str, Any]:
@@ -96,3 +99,16 @@ def test_a_message_that_cannot_be_read() -> None:
     """The error names the session."""
     with pytest.raises(RecordingError, match=r"s: .*role"):
         read_turns(Session("s", None, [{"role": 3}], ()))
+
+
+def test_a_terminal_is_no_words_whatever_json_it_comes_in() -> None:
+    """A result that was found in another form of its message is not taken for what somebody says."""
+    observer = Observer()
+
+    def said_in(more: dict[str, Any]) -> list[str]:
+        terminal = says("<returncode>0</returncode>\n<output>\na\n</output>") | more
+        body = json.dumps({"model": "m", "messages": [says("do it"), says("ls", "assistant"), terminal]}).encode()
+        found = chat_completions.read(body, BoundedCache(1 << 20))
+        return [turn.said for turn in turns(found, observer.observe(found, "", chain(found, ""))) if turn.said]
+
+    assert said_in({}) == said_in({"x": 1}) == ["do it", "ls"]

@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gateway import passes
-from gateway.identity import Item, chain
+from gateway.identity import Item, chain, text_in
 from gateway.pins import Pins
 from gateway.reading import Reader
 from gateway.rewriter import Outgoing, Rewriter
@@ -66,7 +66,8 @@ class Desk:
         self.sessions.remember(read, links, history, outgoing.digests)
         if outgoing.committed is not None:
             assert await outgoing.committed()
-        return replace(outgoing, committed=None)
+        seen = [replace(one, text=text_in(read.messages[one.at].message, one)) for one in outgoing.seen]
+        return replace(outgoing, committed=None, seen=type(outgoing.seen)(seen))
 
 
 def recall(outgoing: Outgoing) -> Step:
