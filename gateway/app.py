@@ -15,7 +15,9 @@ from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
 from gateway import admin
+from gateway.asking import ask_through_litellm
 from gateway.books import Bookkeeper, Books
+from gateway.budget import Budget
 from gateway.config import Config, Upstream
 from gateway.errors import UpgradeRequired
 from gateway.evolution import Evolution
@@ -26,6 +28,7 @@ from gateway.pins import Pins
 from gateway.pools import Pools
 from gateway.prices import PriceBook
 from gateway.processes import Worker
+from gateway.proposer import Links, ModelProposer
 from gateway.providers import Provider, Route, Routes
 from gateway.providers.passthrough import Passthrough
 from gateway.providers.via_litellm import ViaLitellm
@@ -34,7 +37,7 @@ from gateway.rewriter import Rewriter
 from gateway.rules import POOL, built_in
 from gateway.sessions import Sessions
 from gateway.shapes import SHAPES
-from gateway.study import study
+from gateway.study import judge, study
 from gateway.tokens import TokenCounter
 from memory import Archive, Decisions, PoolEvents, Spill
 
@@ -69,7 +72,8 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
         stack.push_async_callback(pool_events.aclose)
         pools = Pools(pool_events, built_in(config), config.evolution)
         await pools.refresh()
-        evolution = Evolution(pools, config.rules, config.evolution, partial(study, data), clock)
+        proposer = _proposer(config, data, pools, clock)
+        evolution = Evolution(pools, config.rules, config.evolution, partial(study, data), proposer, clock)
         pins = Pins(decisions, time.monotonic, config.store.decision_seconds)
         spill = Spill(data / "spill")
         stack.callback(spill.close)
@@ -87,7 +91,11 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
         )
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(recorder.run())
-            beside = [tasks.create_task(evolution.run()), tasks.create_task(_checkpoint(decisions))]
+            beside = [
+                tasks.create_task(evolution.run()),
+                tasks.create_task(proposer.run()),
+                tasks.create_task(_checkpoint(decisions)),
+            ]
             try:
                 yield Gateway(
                     config=config,
@@ -104,6 +112,20 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
                 await evolution.close()
                 for task in beside:
                     task.cancel()
+
+
+def _proposer(config: Config, data: Path, pools: Pools, clock: Callable[[], float]) -> ModelProposer:
+    settings = config.proposer
+    links = Links(
+        model=ask_through_litellm(settings),
+        known=lambda tenant: [entry.rule for entry in pools.of(tenant).entries.values()],
+        admit=partial(judge, data),
+        emit=pools.append,
+        count=TokenCounter(rough=True).count,
+        clock=clock,
+    )
+    budget = Budget(data / "budget", settings.daily_tokens, settings.share, clock)
+    return ModelProposer(settings, config.evolution, budget, links)
 
 
 def _both(one: Offer, other: Offer) -> Offer:

@@ -10,25 +10,31 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import structlog
 
 from gateway import tasks
+from gateway.asking import Ask
 from gateway.cache import BoundedCache
 from gateway.exchange import Exchange
+from gateway.inbound import Inbound, key_of
 from gateway.pools import Pools
-from gateway.types import Conversation
+from gateway.proposer import ModelProposer
 from memory import StoreError
 from rules_engine import Result, RuleSet, Settings, Signal
-from rules_engine.complaints import complaints
-from rules_engine.pool import Numbers, Pool, PoolEvent, batch, due, is_converged
-from rules_engine.selection import Excluded, select
-from rules_engine.task import Task, complain, end, renew, rules, start
+from rules_engine.pool import Numbers, Pool, PoolEvent, batch, due, is_converged, top
+from rules_engine.prompts import About, Start, Uncovered
+from rules_engine.proposals import Outcome
+from rules_engine.selection import Excluded, select, select_planned
+from rules_engine.task import Task, end, renew, replan, rules, start
 
-SESSIONS = 10_000
+SESSIONS = 1000
 """Sessions whose tasks are remembered."""
 QUEUE = 1000
 """Exchanges that may wait to be looked at; learning can do without those that do not get in."""
+BYTES_A_TOKEN = 4
+"""Roughly, for the share of all tokens that a model of ours may cost."""
 TICK = 1.0
 """Seconds between two looks for sessions that have gone quiet, and for what others wrote into the pool."""
 
@@ -40,14 +46,18 @@ Study = Callable[[Pool, str, float], Awaitable[Sequence[PoolEvent]]]
 class Session:
     """A session as evolution sees it."""
 
-    tenant: str
     task: Task
     ruleset: RuleSet
+    goal: str
+    """What the agent was asked to do."""
+    key: str | None = field(repr=False)
+    """The client's own, for a model that the operator lets use it."""
     excluded: Excluded
     heard: float
     signals: list[Signal] = field(default_factory=list)
     shadowed: dict[str, Result] = field(default_factory=dict)
     """By key: decided with the rules in trial, and not applied."""
+    untold: tuple[PoolEvent, ...] = ()
     told: bool = True
     """Nothing has happened since its end was told."""
 
@@ -56,12 +66,19 @@ class Evolution:
     """Chooses the rules of each session, and listens to what becomes of them."""
 
     def __init__(
-        self, pools: Pools, settings: Settings, numbers: Numbers, study: Study, clock: Callable[[], float]
+        self,
+        pools: Pools,
+        settings: Settings,
+        numbers: Numbers,
+        study: Study,
+        proposer: ModelProposer,
+        clock: Callable[[], float],
     ) -> None:
         self._pools = pools
         self._settings = settings
         self._numbers = numbers
         self._study = study
+        self._proposer = proposer
         self._clock = clock
         self._sessions: BoundedCache[str, Session] = BoundedCache(SESSIONS)
         self._queue: asyncio.Queue[Exchange] = asyncio.Queue(QUEUE)
@@ -72,26 +89,51 @@ class Evolution:
         self.missed = 0
         """Exchanges that were not looked at."""
 
-    def ruleset(self, exchange: Exchange, agent: str) -> RuleSet:
+    def ruleset(self, exchange: Exchange, got: Inbound) -> RuleSet:
         """The rules that new observations of an exchange's session are decided by; chosen when it starts."""
         assert exchange.history is not None
-        assert exchange.conversation is not None
-        name = exchange.history.session
-        known = self._sessions.get(name) or self._begin(exchange.tenant, name, exchange.conversation, agent)
-        return known.ruleset
+        session = self._sessions.get(exchange.history.session) or self._begin(exchange, got)
+        return session.ruleset
 
     def session(self, name: str) -> Session | None:
         """What is known of a session."""
         return self._sessions.get(name)
 
-    def _begin(self, tenant: str, session: str, conversation: Conversation, agent: str) -> Session:
-        facts = tasks.facts(conversation, agent)
-        chosen = select(self._pools.of(tenant), facts, self._settings, session)
-        task = start(chosen, session, tenant=tenant, place=facts.repository, numbers=self._numbers)
-        ruleset = rules(task, self._settings)
-        begun = Session(tenant=tenant, task=task, ruleset=ruleset, excluded=chosen.excluded, heard=self._clock())
-        self._sessions.put(session, begun)
+    def _begin(self, exchange: Exchange, got: Inbound) -> Session:
+        assert exchange.history is not None
+        assert exchange.conversation is not None
+        name, pool = exchange.history.session, self._pools.of(exchange.tenant)
+        facts = tasks.facts(exchange.conversation, got.fields.get("user-agent", ""))
+        chosen = select(pool, facts, self._settings, name)
+        task = start(chosen, name, tenant=exchange.tenant, place=facts.repository, numbers=self._numbers)
+        begun = Session(
+            task=task,
+            ruleset=rules(task, self._settings),
+            goal=facts.first_message,
+            key=key_of(got.fields) or None,
+            excluded=chosen.excluded,
+            heard=self._clock(),
+        )
+        self._sessions.put(name, begun)
+        best = tuple(entry.current() for entry in top(pool))
+        self._ask(begun, Start(task=facts.first_message, rules=best), partial(self._replan, begun))
         return begun
+
+    def _ask(self, session: Session, about: About, then: Callable[[Outcome], None] | None = None) -> None:
+        task = session.task
+        if not is_converged(self._pools.of(task.tenant)):
+            self._proposer.offer(Ask(about=about, tenant=task.tenant, session=task.session, key=session.key, then=then))
+
+    def _replan(self, session: Session, outcome: Outcome) -> None:
+        """Use what a planner chose, for what is first seen from now on."""
+        if outcome.selected is None:
+            return
+        task = session.task
+        names = [name for name, _ in outcome.selected]
+        chosen = select_planned(self._pools.of(task.tenant), names, (), self._settings, task.session)
+        session.excluded = chosen.excluded
+        session.task, session.untold = replan(task, chosen, self._clock())
+        session.ruleset = rules(session.task, self._settings)
 
     def offer(self, exchange: Exchange) -> None:
         """Take a closed exchange. Never waits, never raises."""
@@ -122,7 +164,7 @@ class Evolution:
     async def close(self) -> None:
         """Tell the end of every session that is open."""
         for session in self._sessions.values():
-            await self._safely(self._end(session.task.session))
+            await self._safely(self._end(session))
 
     async def _safely(self, work: Awaitable[None]) -> None:
         """Whatever goes wrong costs what could be learned, and nothing else."""
@@ -140,56 +182,50 @@ class Evolution:
         quiet = self._clock() - self._numbers.idle_seconds
         for session in self._sessions.values():
             if not session.told and session.heard < quiet:
-                await self._end(session.task.session)
+                await self._end(session)
 
     async def _hear(self, exchange: Exchange) -> None:
         assert exchange.history is not None
-        name = exchange.history.session
-        session = self._sessions.get(name)
+        assert exchange.outgoing is not None
+        session = self._sessions.get(exchange.history.session)
         if session is None:
             return
+        task = session.task
         session.heard, session.told = self._clock(), False
-        events = await asyncio.to_thread(self._look, session, exchange)
-        if events:
-            await self._pools.append(events)
-        if tasks.hands_back(exchange):
-            await self._end(name)
-
-    def _look(self, session: Session, exchange: Exchange) -> Sequence[PoolEvent]:
-        """Count what was applied, hear what the agent says about it, freeze and repair what it complains about."""
-        seen = tasks.look(exchange, session.task, session.shadowed, self._settings)
+        self._proposer.saw(task.tenant, task.session, len(exchange.outgoing.body) // BYTES_A_TOKEN)
+        seen = await asyncio.to_thread(
+            tasks.look, exchange, task, session.shadowed, session.signals, self._settings, self._clock()
+        )
         session.shadowed |= seen.shadowed
-        session.task = seen.task
         session.signals += seen.signals
-        blamed = complaints(session.signals)
-        task, events = complain(session.task, tasks.as_signals(blamed, session.signals), self._clock())
-        if events:
-            task, repairs = tasks.repaired(task, blamed, seen.turns, self._clock())
-            events = (*events, *repairs)
-            self._log.info(
-                "rules frozen", session=task.session, rules=[event.ref for event in events if event.name == "frozen"]
-            )
-        session.task, session.ruleset = task, rules(task, self._settings)
-        return events
+        session.task, session.ruleset = seen.task, rules(seen.task, self._settings)
+        untold, session.untold = session.untold, ()
+        await self._pools.append([*untold, *seen.events])
+        for observation in seen.uncovered:
+            self._ask(session, Uncovered(command=observation.command, text=observation.text, task=session.goal))
+        for missed in seen.missed:
+            self._ask(session, missed)
+        if tasks.hands_back(exchange):
+            await self._end(session)
 
-    async def _end(self, name: str) -> None:
+    async def _end(self, session: Session) -> None:
         """Tell the pool what became of a session's rules; every few sessions, learn from what they were."""
-        session = self._sessions.get(name)
-        if session is None or session.told:
+        if session.told:
             return
+        tenant, name = session.task.tenant, session.task.session
         await self._pools.append(end(session.task, self._clock()))
         session.task, session.told = renew(session.task), True
-        pool = self._pools.of(session.tenant)
-        await self._pools.append(due(pool, session.tenant, self._clock()))
-        measured = batch(self._pools.of(session.tenant), session.tenant, self._clock())
+        self._proposer.ended(tenant, name)
+        await self._pools.append(due(self._pools.of(tenant), tenant, self._clock()))
+        measured = batch(self._pools.of(tenant), tenant, self._clock())
         if measured is not None:
             await self._pools.append([measured])
-        ended = self._ended.setdefault(session.tenant, [])
+        ended = self._ended.setdefault(tenant, [])
         if name not in ended:
             ended.append(name)
-        if len(ended) >= self._numbers.batch_tasks and not is_converged(self._pools.of(session.tenant)):
-            del self._ended[session.tenant]
-            self._learn(session.tenant)
+        if len(ended) >= self._numbers.batch_tasks and not is_converged(self._pools.of(tenant)):
+            del self._ended[tenant]
+            self._learn(tenant)
 
     def _learn(self, tenant: str) -> None:
         if tenant in self._studies:

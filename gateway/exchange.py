@@ -70,8 +70,8 @@ class Exchange:
 
 
 Offer = Callable[[Exchange], None]
-Rules = Callable[[Exchange, str], RuleSet]
-"""(exchange, how the client names itself) → the rules of its session."""
+Rules = Callable[[Exchange, Inbound], RuleSet]
+"""The rules of the session that an exchange, with this head, belongs to."""
 
 
 class Walk:
@@ -170,7 +170,7 @@ class Walk:
                 chain=chain,
                 known=history.known,
                 allowed=lambda tool: tool not in self._config.rewriting.tools_off,
-                ruleset=lambda: self._rules(exchange, got.fields.get("user-agent", "")),
+                ruleset=lambda: self._rules(exchange, got),
             )
         exchange.outgoing = outgoing
         exchange.prefix_whole = self._sessions.remember(conversation, chain, history, outgoing.digests)

@@ -76,7 +76,7 @@ class Replay:
             routes=Routes([Route(Upstream(name="replay"), self._nobody)]),
             rewriter=Rewriter(Pins(decisions, time.monotonic, 5.0), _nothing),
             sessions=Sessions(),
-            rules=lambda exchange, agent: ruleset,
+            rules=lambda exchange, got: ruleset,
             offer=self._offered.append,
             clock=lambda: self._now,
         )

@@ -12,14 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from gateway import processes
+from gateway.asking import Ask
 from gateway.learning import read_turns
 from gateway.recordings import RecordingError, Session
 from memory import Archive
-from rules_engine import Rule, Sample
-from rules_engine.admission import Verdict
+from rules_engine import Observation, Rule, Sample
+from rules_engine.admission import Verdict, admit
 from rules_engine.events import PoolEvent, content_key, ref_of
 from rules_engine.lessons import learn
 from rules_engine.pool import Pool, Stage
+from rules_engine.prompts import Start
 from rules_engine.use import samples
 
 SESSIONS = 200
@@ -35,6 +37,27 @@ async def study(data: Path, pool: Pool, tenant: str, time: float) -> tuple[PoolE
     known = {entry.content: entry.stage for entry in pool.entries.values()}
     fresh = [verdict for verdict in verdicts if _is_news(verdict, known.get(content_key(verdict.rule)))]
     return tuple(event for verdict in fresh for event in _events(verdict, _named(verdict.rule, pool), tenant, time))
+
+
+async def judge(data: Path, ask: Ask, rule: Rule) -> Verdict:
+    """What admission says of a rule that a model proposed, over its tenant's sessions and the output that it was asked about."""
+    verdict: Verdict = await processes.run(verdict_on, data, ask.tenant, rule, _cause(ask))
+    return verdict
+
+
+def verdict_on(data: Path, tenant: str, rule: Rule, cause: Sample | None) -> Verdict:
+    """The same, in this process."""
+    with asyncio.Runner() as runner:
+        given = runner.run(_samples(data, tenant))
+    return admit(rule, [cause, *given] if cause else given)
+
+
+def _cause(ask: Ask) -> Sample | None:
+    about = ask.about
+    if isinstance(about, Start):
+        return None
+    observation = Observation(key="", tool="", command=about.command, exit_code=None, text=about.text)
+    return Sample(observation=observation, used=frozenset(), known=frozenset(), session=ask.session, source=ask.session)
 
 
 def verdicts_of(data: Path, tenant: str) -> tuple[Verdict, ...]:

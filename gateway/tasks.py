@@ -12,13 +12,15 @@ from gateway.learning import turns
 from gateway.passes import Shown
 from gateway.types import Conversation
 from rules_engine import Context, Kept, Observation, Result, Rewritten, Settings, Signal, Turn, decide, detect
-from rules_engine.complaints import Complaint
+from rules_engine.complaints import Complaint, complaints
 from rules_engine.gaps import LOOK_BACK, lines_missed
 from rules_engine.pool import PoolEvent
+from rules_engine.prompts import Missed
 from rules_engine.selection import Facts
 from rules_engine.shadow import missed
 from rules_engine.softening import soften
-from rules_engine.task import Task, applied, repair, rules
+from rules_engine.task import Task, applied, complain, is_uncovered, repair, rules
+from rules_engine.types import RuleRef
 
 FACTS_CHARS = 20_000
 """Text before the first answer in which a repository is looked for."""
@@ -38,9 +40,13 @@ class Look:
 
     task: Task
     signals: tuple[Signal, ...]
+    events: tuple[PoolEvent, ...]
     shadowed: Mapping[str, Result]
     """New observations that rules in trial would have rewritten."""
-    turns: tuple[Turn, ...]
+    uncovered: tuple[Observation, ...]
+    """New observations that are large and that no rule is for."""
+    missed: tuple[Missed, ...]
+    """Rules that were complained about, and that only a model may soften."""
 
 
 def facts(conversation: Conversation, agent: str) -> Facts:
@@ -64,10 +70,19 @@ def facts(conversation: Conversation, agent: str) -> Facts:
     )
 
 
-def look(exchange: Exchange, task: Task, shadowed: Mapping[str, Result], settings: Settings) -> Look:
-    """Count what was applied, decide with the rules in trial, and listen to what the newest turn says."""
-    conversation, outgoing, history = exchange.conversation, exchange.outgoing, exchange.history
-    assert conversation is not None
+def look(
+    exchange: Exchange,
+    task: Task,
+    shadowed: Mapping[str, Result],
+    heard: Sequence[Signal],
+    settings: Settings,
+    time: float,
+) -> Look:
+    """Count what was applied, decide with the rules in trial, listen to what the newest turn says, freeze and soften.
+
+    `shadowed` and `heard` are what earlier exchanges of the session came to.
+    """
+    outgoing, history = exchange.outgoing, exchange.history
     assert outgoing is not None
     assert history is not None
     pinned = [s.pinned for s in outgoing.shown if s.item.observation.key in outgoing.fresh]
@@ -75,19 +90,40 @@ def look(exchange: Exchange, task: Task, shadowed: Mapping[str, Result], setting
     new = [s.item.observation for s in outgoing.shown if s.at >= history.known]
     tried = _try(task, new, settings)
     task = applied(task, [result.decision for result in tried.values() if result.decision])
+    signals, newest = _listen(exchange, shadowed)
+    blamed = complaints([*heard, *signals])
+    task, events = complain(task, _as_signals(blamed, [*heard, *signals]), time)
+    hard: list[Missed] = []
+    for event in events:
+        if event.name == "frozen" and event.ref is not None:
+            task, made, left = _repair(task, event.ref, blamed, newest, time)
+            events, hard = (*events, *made), [*hard, *left]
+    return Look(
+        task=task,
+        signals=signals,
+        events=events,
+        shadowed=tried,
+        uncovered=tuple(observation for observation in new if is_uncovered(task, observation)),
+        missed=tuple(hard),
+    )
+
+
+def _listen(exchange: Exchange, shadowed: Mapping[str, Result]) -> tuple[tuple[Signal, ...], tuple[Turn, ...]]:
+    """What the newest turn says about what the agent was looking at, and the turns that this was told from."""
+    conversation, outgoing = exchange.conversation, exchange.outgoing
+    assert conversation is not None
+    assert outgoing is not None
     recent = _recent(conversation)
-    shown = [s for s in outgoing.shown if s.at >= recent]
-    real = {s.item.observation.key: _result(s) for s in shown}
-    heard: tuple[Turn, ...] = ()
+    real = {s.item.observation.key: _result(s) for s in outgoing.shown if s.at >= recent}
     signals = outgoing.signals
+    newest: tuple[Turn, ...] = ()
     if any(result.form and result.form.omissions for result in real.values()):
-        heard = _turns(conversation, outgoing.seen, real, recent)
+        newest = _turns(conversation, outgoing.seen, real, recent)
         # a recall was heard when it was asked for, however old the mark is
-        signals = (*signals, *(signal for signal in detect(heard) if signal.name != "recall"))
-    seen = {s.item.observation.key for s in shown} & shadowed.keys()
-    if seen:
+        signals = (*signals, *(signal for signal in detect(newest) if signal.name != "recall"))
+    if not shadowed.keys().isdisjoint(real):
         signals = (*signals, *missed(_turns(conversation, outgoing.seen, {**real, **shadowed}, recent)))
-    return Look(task=task, signals=signals, shadowed=tried, turns=heard)
+    return signals, newest
 
 
 def hands_back(exchange: Exchange) -> bool:
@@ -99,7 +135,7 @@ def hands_back(exchange: Exchange) -> bool:
     return plain and bool(conversation.tools) and not shape.calls_tools(b"".join(exchange.reply))
 
 
-def as_signals(blamed: Iterable[Complaint], heard: Sequence[Signal]) -> list[Signal]:
+def _as_signals(blamed: Iterable[Complaint], heard: Sequence[Signal]) -> list[Signal]:
     """Each complaint as the strongest of the signals that it is made of, with the evidence of all."""
     out = []
     for complaint in blamed:
@@ -110,21 +146,20 @@ def as_signals(blamed: Iterable[Complaint], heard: Sequence[Signal]) -> list[Sig
     return out
 
 
-def repaired(
-    task: Task, blamed: Iterable[Complaint], turns: Sequence[Turn], time: float
-) -> tuple[Task, tuple[PoolEvent, ...]]:
-    """A softer rule in the place of each that was frozen, where one can be made without a model."""
-    events: list[PoolEvent] = []
-    for complaint in blamed:
-        for ref in complaint.rules:
-            use = task.uses.get(ref)
-            softer = soften(use.rule, lines_missed(turns, complaint.key, ref)) if use and use.is_frozen else None
-            if softer is None:
-                continue
-            # It drops part of what its parent was admitted to drop, and nothing else.
-            task, made = repair(task, softer, time, at_once=True)
-            events += made
-    return task, tuple(events)
+def _repair(
+    task: Task, ref: RuleRef, blamed: Iterable[Complaint], turns: Sequence[Turn], time: float
+) -> tuple[Task, tuple[PoolEvent, ...], tuple[Missed, ...]]:
+    """A softer rule in the place of one that was frozen; where none can be made, a question to a model."""
+    rule = task.uses[ref].rule
+    key = next(complaint.key for complaint in blamed if ref in complaint.rules)
+    softer = soften(rule, lines_missed(turns, key, ref))
+    if softer is not None:
+        # It drops part of what its parent was admitted to drop, and nothing else.
+        task, made = repair(task, softer, time, at_once=True)
+        return task, made, ()
+    found = (r.observation for turn in turns for r in turn.results if r.observation.key == key)
+    said = turns[-1].said if turns else ""
+    return task, (), tuple(Missed(rule=rule, command=o.command, text=o.text, said=said) for o in found)
 
 
 def _try(task: Task, new: Sequence[Observation], settings: Settings) -> dict[str, Result]:

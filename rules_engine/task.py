@@ -129,6 +129,15 @@ def is_uncovered(task: Task, observation: Observation) -> bool:
     return not is_found([use.rule.trigger.pattern for use in task.uses.values()], observation.command)
 
 
+def replan(task: Task, selection: Selection, time: float) -> tuple[Task, tuple[PoolEvent, ...]]:
+    """Go on with what a planner selected; what is frozen stays frozen, and of what it left out the pool is told now."""
+    planned = start(selection, task.session, tenant=task.tenant, place=task.place, numbers=task.numbers).uses
+    uses = {ref: task.uses.get(ref, use) for ref, use in planned.items()}
+    uses |= {ref: use for ref, use in task.uses.items() if use.is_frozen}
+    left = (use for ref, use in task.uses.items() if ref not in uses)
+    return replace(task, uses=uses), tuple(event for use in left for event in _told(task, use, time))
+
+
 def end(task: Task, time: float) -> tuple[PoolEvent, ...]:
     """What the task tells the pool: what it applied since it last did, if that is enough and trusted."""
     told = [event for use in task.uses.values() for event in _told(task, use, time)]
