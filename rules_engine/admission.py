@@ -5,6 +5,7 @@ rule × Sample* → Trial → Verdict: the rule as admitted, or why not
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -21,6 +22,8 @@ from rules_engine.use import cores, words
 
 NAMED = 5
 """Lost strings that a refusal names."""
+WITNESS = 10
+"""Lost strings of one session that count towards a share: what one turn repeats is one witness."""
 _ANYTHING = (
     "ls -la", "cd src", "cat notes.md", "echo done", "pwd", "git status", "git log -3", "grep -rn main src", "python3 run.py",
     "pip install -e .", "npm test", "make -j4", "cargo build", "go vet ./...", "apt-get update", "docker ps",
@@ -46,8 +49,8 @@ class Bar:
     gain: float = 0.03
     """Least share of the characters of its outputs that it leaves out."""
     lost: float = 0.0
-    """Largest share of the used strings in its outputs that it may lose."""
-    aimed: float = 0.01
+    """Largest share of all used strings that it may lose; a turn that repeats a whole output counts as `WITNESS`."""
+    aimed: float = 0.02
     """Largest share of the lines that it is after which state a failure; they would stay, but so it was not learned well."""
 
 
@@ -63,6 +66,16 @@ class Verdict:
 
 
 @dataclass(slots=True)
+class _Session:
+    """Used strings of the session that is being read: in how many results they stood, and from which they would be gone."""
+
+    name: tuple[str, str] = ("", "")
+    held: Counter[str] = field(default_factory=Counter)
+    gone: dict[bool, Counter[str]] = field(default_factory=lambda: {False: Counter(), True: Counter()})
+    """By whether the result told of a failure."""
+
+
+@dataclass(slots=True)
 class _Tally:
     """Outputs of one sort, failing or not."""
 
@@ -70,8 +83,10 @@ class _Tally:
     acted: int = 0
     chars: int = 0
     removed: int = 0
-    used: int = 0
-    lost: set[str] = field(default_factory=set)
+    lost: dict[str, None] = field(default_factory=dict)
+    """Each once, in order."""
+    weight: int = 0
+    """How many of them count."""
     places: set[tuple[str, str]] = field(default_factory=set)
     """(source, session) where it left something out."""
 
@@ -85,14 +100,20 @@ class Trial:
         self._fault = _fault(rule)
         self._ruleset = RuleSet(rules=(replace(rule, on_failing=True, confidence=1.0),), settings=_GUARDED)
         self._sound, self._failing = _Tally(), _Tally()
+        self._session = _Session()
         self._families: dict[str, bool] = {}
         self._literals: dict[str, set[str]] = {} if self._fault else {name: set() for name in _literals(rule)}
-        self._after = self._aimed = self._broken = 0
+        self._after = self._aimed = self._broken = self._used = 0
 
     def add(self, sample: Sample) -> None:
-        """Run the rule over one observation."""
+        """Run the rule over one observation; those of a session follow each other."""
         if self._fault:
             return
+        if self._session.name != (sample.source, sample.session):
+            self._settle()
+            self._session = _Session((sample.source, sample.session))
+        self._session.held.update(sample.used)
+        self._used += len(sample.used - sample.known)
         observation = sample.observation
         if not is_encodable(observation.command):
             return
@@ -109,19 +130,38 @@ class Trial:
         return frozenset(self._sound.lost)
 
     @property
+    def loses_too_much(self) -> bool:
+        """A larger share of what was used than the bar allows."""
+        return self._sound.weight > self._bar.lost * self._used
+
+    @property
     def has_acted(self) -> bool:
         """It left something out where nothing failed."""
         return self._sound.acted > 0
 
     def verdict(self) -> Verdict:
-        """What was found, so far."""
+        """What was found; nothing can be added after it."""
+        self._settle()
         reason = self._fault or self._refusal()
         failing = self._failing
         on_failing = not reason and len(failing.places) >= self._bar.sessions and not failing.lost
         figures = self._figures()
         evidence = dict(self._rule.evidence) | {"trial": figures}
         rule = self._rule if reason else replace(self._rule, on_failing=on_failing, evidence=evidence)
-        return Verdict(admitted=not reason, reason=reason or "lost nothing that was used", rule=rule, figures=figures)
+        return Verdict(
+            admitted=not reason,
+            reason=reason or f"lost {len(self._sound.lost)} of {self._used} strings that were used",
+            rule=rule,
+            figures=figures,
+        )
+
+    def _settle(self) -> None:
+        """A used string is lost if it would be gone from every result in which it stood."""
+        session, self._session = self._session, _Session()
+        for tally, gone in ((self._sound, session.gone[False]), (self._failing, session.gone[True])):
+            lost = sorted(string for string in gone if gone[string] == session.held[string])
+            tally.lost.update(dict.fromkeys(lost))
+            tally.weight += min(len(lost), WITNESS)
 
     def _spell(self, sample: Sample) -> None:
         pending = [name for name, sources in self._literals.items() if sample.source not in sources]
@@ -137,7 +177,6 @@ class Trial:
         tally = self._failing if is_failing(observation, lines) else self._sound
         tally.outputs += 1
         tally.chars += len(observation.text)
-        tally.used += len(sample.used - sample.known)
         decision = decide(observation, self._ruleset, _ALONE)
         if isinstance(decision, Kept):
             self._broken += decision.reason == "failed"
@@ -147,7 +186,7 @@ class Trial:
             tally.acted += 1
             tally.removed += removed
             tally.places.add((sample.source, sample.session))
-            tally.lost |= _lost(sample, decision)
+            self._session.gone[tally is self._failing].update(_gone(sample, decision))
 
     def _aim(self, lines: Sequence[str]) -> None:
         kind = KINDS[self._rule.kind]
@@ -172,7 +211,7 @@ class Trial:
                 f"it is after lines that state a failure: {self._aimed} of {self._after}",
             ),
             (
-                len(sound.lost) > bar.lost * sound.used,
+                self.loses_too_much,
                 f"it loses {len(sound.lost)} strings that agents used: {', '.join(sorted(sound.lost)[:NAMED])}",
             ),
             (
@@ -198,7 +237,7 @@ class Trial:
             "acted": sound.acted,
             "chars": sound.chars,
             "removed": sound.removed,
-            "used": sound.used,
+            "used": self._used,
             "lost": len(sound.lost),
             "sessions": len(sound.places),
             "sources": len({source for source, _ in sound.places}),
@@ -238,13 +277,12 @@ def _literals(rule: Rule) -> frozenset[str]:
     return frozenset(name for pattern in patterns for name in names(pattern)) - EVERYDAY - ACTING - DEEDS
 
 
-def _lost(sample: Sample, decision: Rewritten) -> set[str]:
-    """Used strings that stand in what is left out, and no longer in what is shown, nor did before."""
+def _gone(sample: Sample, decision: Rewritten) -> frozenset[str]:
+    """Used strings that stand in what is left out, and no longer in what is shown."""
     text, form = sample.observation.text, decision.forms[-1]
-    used = sample.used - sample.known
     left_out = "\n".join(render(text, omission.spans) for omission in form.omissions)
-    gone = used & _strings(left_out)
-    return set(gone - _strings(render_form(text, form))) if gone else set()
+    gone = sample.used & _strings(left_out)
+    return gone - _strings(render_form(text, form)) if gone else gone
 
 
 def _strings(text: str) -> frozenset[str]:

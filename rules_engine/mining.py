@@ -1,7 +1,7 @@
 """Rules from what agents never used: for each family of commands and shape of line, how often was a line of it used?
 
 Only lines whose use could have shown count as trials, a session and a source each up to a limit: whoever floods an
-archive is one witness. What is stated (`critical`) is no evidence at all, and no rule may drop it anyway.
+archive is one witness. What is protected (`critical`) is no evidence at all, and no rule may drop it anyway.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 
-from rules_engine.critical import failures, stated
-from rules_engine.draft import Draft
-from rules_engine.engine import reduce
+from rules_engine.critical import failures, protected
+from rules_engine.engine import tidy
 from rules_engine.natures import is_shell, nature
 from rules_engine.scan import is_encodable
 from rules_engine.skeletons import DEPTH, NAME, NUMBER, Shape, families, pattern, skeleton, trigger
@@ -33,6 +32,8 @@ FAILED = 0.01
 """Largest share of a shape's lines that state a failure: they would stay, but a shape that has more is no noise."""
 NARROW = 0.8
 """Where one longer shape has so many of a shape's lines, it is the one that is meant."""
+HOME = 0.5
+"""A family that has so many of the outputs with a shape is the one that it belongs to."""
 PATTERNS = 32
 """Strip patterns of a rule, those that remove most."""
 
@@ -142,7 +143,7 @@ class Statistics:
         names = [name for name in families(observation.command) if is_deed(name, observation.tool)]
         if not names or not is_legible(observation):
             return
-        lines = reduce(Draft.begin(observation.text), observation, Settings()).text.split("\n")
+        lines = tidy(observation, Settings()).text.split("\n")
         seen = _counted(lines, sample)
         for shape, count in seen.items():
             count.names.update(names)
@@ -178,7 +179,7 @@ class Statistics:
         for shape, count in shared.strip.items():
             # What has neither word nor sign is told by its family only.
             if any(token not in (NUMBER, NAME) for token in shape):
-                group = groups.setdefault(count.names.most_common(1)[0][0], _Group())
+                group = groups.setdefault(_home(shape, count), _Group())
                 group.take(shape, count, shared.keep, count.names)
         for name, shapes in self.shapes.items():
             own = _chosen(shapes) if name != SHARED else _Chosen()
@@ -186,6 +187,12 @@ class Statistics:
                 if not any(shape[: len(other)] == other for other in shared.strip):
                     groups.setdefault(name, _Group()).take(shape, count, own.keep, {name: count.outputs})
         return tuple(group.rule(name) for name, group in sorted(groups.items()))
+
+
+def _home(shape: Shape, count: Count) -> str:
+    """The family that shows most of a shape, and so has it in its rule; else the shape has a rule to itself."""
+    name, outputs = count.names.most_common(1)[0]
+    return name if outputs >= HOME * count.outputs else " ".join(shape)
 
 
 def mine(samples: Iterable[Sample]) -> tuple[Rule, ...]:
@@ -214,14 +221,14 @@ def is_deed(family: str, tool: str) -> bool:
 
 def _counted(lines: list[str], sample: Sample) -> dict[Shape, Count]:
     """Counts of one output, by shape and by every beginning of it."""
-    protected = stated(lines)
+    stays = protected(lines, sample.observation.command)
     # What stands in a protected line, or stood in the context before, is not lost with another line.
-    said = frozenset().union(*(words(lines[at]) for at in protected))
-    used = _used(lines, protected, set(sample.used - sample.known - said))
+    said = frozenset().union(*(words(lines[at]) for at in stays))
+    used = _used(lines, stays, set(sample.used - sample.known - said))
     counts: dict[Shape, Count] = {}
     failed = failures(lines)
     for at, line in enumerate(lines):
-        if at in protected and at not in failed:
+        if at in stays and at not in failed:
             continue
         shape = skeleton(line)
         shape = (*shape, END) if shape and len(shape) < DEPTH else shape
@@ -238,12 +245,12 @@ def _counted(lines: list[str], sample: Sample) -> dict[Shape, Count]:
     return counts
 
 
-def _used(lines: Sequence[str], protected: Collection[int], strings: set[str]) -> set[int]:
+def _used(lines: Sequence[str], stays: Collection[int], strings: set[str]) -> set[int]:
     """For each used string the last line that it stands in: without the others it would still be there."""
     found = set()
     whole = cores(lines)
     for at in range(len(lines) - 1, -1, -1):
-        if strings and at not in protected and (here := (words(lines[at]) | {whole[at]}) & strings):
+        if strings and at not in stays and (here := (words(lines[at]) | {whole[at]}) & strings):
             found.add(at)
             strings -= here
     return found
@@ -272,7 +279,7 @@ class _Group:
 
     def rule(self, name: str) -> Rule:
         best = sorted(self.strip, key=lambda shape: (-self.strip[shape].chars, shape))[:PATTERNS]
-        names = [name, *(other for other, _ in self.names.most_common(FAMILIES) if other != name)]
+        names = [other for other, _ in self.names.most_common(FAMILIES)]
         return Rule(
             id="mined_" + "_".join("".join(c if c.isalnum() else " " for c in name).split()),
             kind="line_filter",

@@ -91,10 +91,28 @@ def test_failing_outputs(used: tuple[str, ...], on_failing: bool) -> None:
     assert verdict.rule.on_failing is on_failing
 
 
-def test_known_strings_are_not_lost() -> None:
-    """What stood in the context before still does."""
+def test_what_stands_elsewhere_is_not_lost() -> None:
+    """A used string that stood in another result of the session, too, is still there."""
     words = frozenset({"crate_1_5"})
-    assert admit(rule(), archive(built, used=words, known=words)).admitted
+    other = sample(1, ["crate_1_5"], command="ls", used=words)
+    assert not admit(rule(), archive(built, used=words)).admitted
+    samples = [one for number, each in enumerate(archive(built)) for one in ([each, other] if number == 1 else [each])]
+    samples[1] = sample(1, built(1), used=words)
+    assert admit(rule(), samples).admitted
+
+
+def test_one_turn_that_repeats_an_output_is_one_witness() -> None:
+    """Where a share may be lost, what one session repeats counts up to a limit."""
+    repeated = sample(1, built(1), used=frozenset(f"crate_1_{k}" for k in range(5, 18)))
+    others = [
+        sample(
+            n, [f"name_{n}_{k}" for k in range(200)], used=frozenset(f"name_{n}_{k}" for k in range(200)), command="ls"
+        )
+        for n in range(30, 56)
+    ]
+    samples = [*(each for each in archive(built) if each.session != "s1"), repeated, *others]
+    assert admit(rule(), samples, Bar(lost=0.002, literal_sources=1)).admitted
+    assert not admit(rule(), samples, Bar(lost=0.0015, literal_sources=1)).admitted
 
 
 def test_a_bar_may_be_lower() -> None:

@@ -23,7 +23,8 @@ def test_an_empty_archive_teaches_nothing() -> None:
 
 def test_a_rule_is_learned() -> None:
     """Every part of the archive teaches it, and it loses nothing in the part that it has not seen."""
-    (verdict,) = learn(lambda: archive(built, 60))
+    verdict, *_ = learn(lambda: archive(built, 60))
+    assert verdict.rule.id == "mined_cargo_build"
     assert verdict.admitted
     assert verdict.figures["parts"] == PARTS
     assert verdict.figures["lost_elsewhere"] == 0
@@ -32,6 +33,6 @@ def test_a_rule_is_learned() -> None:
 def test_what_one_part_alone_teaches_is_refused() -> None:
     """Evidence that stands on sessions of one part is no evidence in the others."""
     numbers = [n for n in range(200) if part_of(f"s{n}") == 0][:12]
-    (verdict,) = learn(lambda: (sample(n, built(n)) for n in numbers))
+    verdict, *_ = learn(lambda: (sample(n, built(n)) for n in numbers))
     assert not verdict.admitted
     assert f"of {PARTS} parts" in verdict.reason
