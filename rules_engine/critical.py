@@ -53,11 +53,13 @@ def protected(lines: Sequence[str], command: str = "") -> frozenset[int]:
     Their names speak of failures ("returns false when it fails"), and the list's own result stands elsewhere. Who asks for
     every item gets it.
     """
-    data = encode(lines)
-    passing = frozenset(find_lines(p.PASSING, data))
+    passing = list(find_lines(p.PASSING, encode(lines)))
     if _VERBOSE.search(command):
-        return stated(lines) | passing
-    return stated(lines) - passing.difference(find_lines(p.TROUBLE, data)) if len(passing) >= _LIST else stated(lines)
+        return stated(lines).union(passing)
+    if len(passing) < _LIST:
+        return stated(lines)
+    trouble = {passing[at] for at in find_lines(p.TROUBLE, encode([lines[at] for at in passing]))}
+    return stated(lines).difference(set(passing) - trouble)
 
 
 def is_failing(observation: Observation, lines: Sequence[str]) -> bool:

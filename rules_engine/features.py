@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import re2
 
+from rules_engine.scan import encode
+
 _JOB = r"^(?:[^\s:]+(?: \w+)?: )?[ \t]*"
 
 PATTERNS: Mapping[str, str] = {
@@ -59,8 +61,10 @@ _SET = _compiled()
 
 def read(lines: Sequence[str]) -> list[tuple[int, ...]]:
     """The features of each line, as positions in `NAMES`; ascending."""
-    match, places = _SET.Match, _places(lines)
-    return [(*sorted(match(line) or ()), *place) for line, place in zip(lines, places, strict=True)]
+    if not lines:
+        return []
+    texts = encode(lines).split(b"\n")
+    return [(*sorted(_SET.Match(text) or ()), *place) for text, place in zip(texts, _places(lines), strict=True)]
 
 
 def _places(lines: Sequence[str]) -> list[tuple[int, ...]]:

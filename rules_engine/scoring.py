@@ -78,15 +78,18 @@ def learn(samples: Iterable[Sample]) -> Rule:
 def rule_of(trials: Trials) -> Rule:
     """The rule that these trials teach."""
     keys = sorted(trials.outputs)
-    weights, doubts = fit([(key, trials.outputs[key], trials.used[key]) for key in keys])
-    known = sorted(trials.by_feature)
+    weights, covariances = fit([(key, trials.outputs[key], trials.used[key]) for key in keys])
+    known = [(features.NAMES[at], at) for at in sorted(trials.by_feature)]
     return Rule(
         id="line_score",
         kind="line_score",
         trigger=Trigger(pattern="."),
         params={
-            "weights": {features.NAMES[at]: round(weights[at], 3) for at in known},
-            "doubts": {features.NAMES[at]: round(doubts[at], 3) for at in known},
+            "weights": {name: round(weights[at], 3) for name, at in known},
+            "covariances": {
+                name: {other: round(covariances[at][column], 4) for other, column in known if column <= at}
+                for name, at in known
+            },
         },
         description="Leaves out lines of routine output (items that passed, steps, files with their sizes) that agents do not use.",
         priority=60,
@@ -113,8 +116,8 @@ def count(samples: Iterable[Sample]) -> Trials:
     return trials
 
 
-def fit(trials: Sequence[tuple[Key, int, int]]) -> tuple[list[float], list[float]]:
-    """Weights by feature and the doubt of each: (features, outputs, used outputs) in, log odds and deviations out."""
+def fit(trials: Sequence[tuple[Key, int, int]]) -> tuple[list[float], list[list[float]]]:
+    """Weights by feature, in log odds, and their covariances: what (features, outputs, used outputs) tell (Laplace)."""
     size = len(features.NAMES)
     weights = [0.0] * size
     root = _root(_curvature(trials, weights))
@@ -126,8 +129,7 @@ def fit(trials: Sequence[tuple[Key, int, int]]) -> tuple[list[float], list[float
         root = _root(_curvature(trials, weights))
         if largest < _SMALL:
             break
-    units = ([1.0 if at == place else 0.0 for at in range(size)] for place in range(size))
-    return weights, [math.sqrt(_solve(root, unit)[place]) for place, unit in enumerate(units)]
+    return weights, [_solve(root, [1.0 if at == place else 0.0 for at in range(size)]) for place in range(size)]
 
 
 def _evidence(trials: Trials) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """Lines of routine output that nobody went on to use: a score from what a line shows, learned from use.
 
-Each feature of a line adds its weight, in log odds of being used, and its doubt. A line goes only if even the upper
-bound of the odds, the weights plus so many times the doubt, is under the limit.
+Each feature of a line adds its weight, in log odds of being used. A line goes only if even the upper bound of the odds,
+the weights plus so many times the doubt about their sum, is under the limit.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from rules_engine.types import RuleError
 
 VERSION = 1
 
-FIELDS = ("weights", "doubts", "times_doubt", "limit", "keep_first_n", "keep_last_n", "fewest")
+FIELDS = ("weights", "covariances", "times_doubt", "limit", "keep_first_n", "keep_last_n", "fewest")
 """Names of the params."""
 
-UNKNOWN = 2.0
-"""Doubt about a feature that no sample had: its odds may be anything."""
+UNKNOWN = 4.0
+"""Variance of the weight of a feature that no sample had: its odds may be anything."""
 _MOST_LINES = 1_000_000
 _SPACER = re2.compile(r"^(?:[^\s:]+(?: \w+)?: )?[ \t]*(?:[^\s:]*[/.][^\s:]*:)?[ \t]*$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """A rule's params, checked; weights and variances in the order of `features.NAMES`."""
+    """A rule's params, checked; weights in the order of `features.NAMES`, and so are rows and columns of the covariances."""
 
     weights: tuple[float, ...]
-    variances: tuple[float, ...]
+    covariances: tuple[tuple[float, ...], ...]
     times: float
     limit: float
     """The largest upper bound, in log odds, with which a line may go."""
@@ -42,8 +42,11 @@ class Params:
 
     def bound(self, shown: Sequence[int]) -> float:
         """Upper bound of the log odds that a line with these features is used."""
-        doubt = math.sqrt(math.fsum(self.variances[at] for at in shown))
-        return math.fsum(self.weights[at] for at in shown) + self.times * doubt
+        variance = 0.0
+        for at in shown:
+            row = self.covariances[at]
+            variance += sum([row[other] for other in shown])
+        return sum([self.weights[at] for at in shown]) + self.times * math.sqrt(max(variance, 0.0))
 
 
 def parse(raw: Mapping[str, object]) -> Params:
@@ -51,14 +54,12 @@ def parse(raw: Mapping[str, object]) -> Params:
     for name in raw:
         if name not in FIELDS:
             raise RuleError(f"{name}: unknown; a line score has {', '.join(FIELDS)}")
-    limit = _number(raw.get("limit", 0.1), "limit", 1.0)
-    if not 0 < limit < 1:
-        raise RuleError("limit: must be a share between 0 and 1")
-    weights, doubts = _by_feature(raw, "weights"), _by_feature(raw, "doubts")
+    limit = _number(raw.get("limit", 0.05), "limit", 0.0001, 0.9999)
+    weights = _by_feature(raw.get("weights", {}), "weights")
     return Params(
         weights=tuple(weights.get(name, 0.0) for name in features.NAMES),
-        variances=tuple(doubts.get(name, UNKNOWN) ** 2 for name in features.NAMES),
-        times=_number(raw.get("times_doubt", 1.64), "times_doubt", 10.0),
+        covariances=_covariances(raw.get("covariances", {})),
+        times=_number(raw.get("times_doubt", 1.64), "times_doubt", 0.0, 10.0),
         limit=math.log(limit / (1 - limit)),
         first=_count(raw.get("keep_first_n", 3), "keep_first_n"),
         last=_count(raw.get("keep_last_n", 5), "keep_last_n"),
@@ -105,19 +106,32 @@ def _between(lines: Sequence[str], out: set[int], protected: frozenset[int]) -> 
     return found
 
 
-def _by_feature(raw: Mapping[str, object], field: str) -> dict[str, float]:
-    value = raw.get(field, {})
+def _by_feature(value: object, field: str) -> dict[str, float]:
     if not isinstance(value, Mapping):
         raise RuleError(f"{field}: must be an object of numbers by feature")
     for name in value:
         if name not in features.NAMES:
             raise RuleError(f"{field}.{name}: unknown; features are {', '.join(features.NAMES)}")
-    return {str(name): _number(number, f"{field}.{name}", 100.0) for name, number in value.items()}
+    return {str(name): _number(number, f"{field}.{name}", -100.0, 100.0) for name, number in value.items()}
 
 
-def _number(value: object, field: str, most: float) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not -most <= value <= most:
-        raise RuleError(f"{field}: must be a number, at most {most:g} from 0")
+def _covariances(value: object) -> tuple[tuple[float, ...], ...]:
+    """Of each pair of features; of one that no sample had only its own variance."""
+    if not isinstance(value, Mapping):
+        raise RuleError("covariances: must be an object of objects by feature")
+    matrix = [[UNKNOWN if row == column else 0.0 for column in features.NAMES] for row in features.NAMES]
+    place = {name: at for at, name in enumerate(features.NAMES)}
+    for name, row in value.items():
+        for other, number in _by_feature(row, f"covariances.{name}").items():
+            if name not in place:
+                raise RuleError(f"covariances.{name}: unknown; features are {', '.join(features.NAMES)}")
+            matrix[place[name]][place[other]] = matrix[place[other]][place[name]] = number
+    return tuple(map(tuple, matrix))
+
+
+def _number(value: object, field: str, least: float, most: float) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not least <= value <= most:
+        raise RuleError(f"{field}: must be a number from {least:g} to {most:g}")
     return float(value)
 
 

@@ -121,7 +121,7 @@ def test_lossy_kinds_refuse_junk(name: str, raw: dict[str, object]) -> None:
 
 PARAMS: Mapping[str, tuple[Mapping[str, object], ...]] = {
     "line_filter": ({}, {"strip_patterns": ["."]}, {"max_lines": 0, "keep_first_n": 0, "keep_last_n": 0}),
-    "line_score": ({}, {"doubts": dict.fromkeys(features.NAMES, 0.0), "limit": 0.6, "keep_first_n": 0, "fewest": 1}),
+    "line_score": ({}, {"covariances": {name: {name: 0.0} for name in features.NAMES}, "limit": 0.6, "fewest": 1}),
 }
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules_engine.critical import criticals, failures, is_failing, verdicts
+from rules_engine.critical import criticals, failures, is_failing, protected, verdicts
 from rules_engine.types import Observation
 
 HARMLESS = r"""
@@ -299,3 +299,27 @@ def test_is_failing(exit_code: int | None, command: str, text: str, failing: boo
     """Whether a command failed is known by its exit code, else by what it says."""
     observation = Observation(key="k", tool="bash", command=command, exit_code=exit_code, text=text)
     assert is_failing(observation, text.split("\n")) is failing
+
+
+ITEMS = [f"(pass) returns false when part {word} fails" for word in "abcdefgh"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "command", "stays"),
+    [
+        pytest.param(["x", "y"], "", ["y"], id="only the last line of a plain output"),
+        pytest.param(ITEMS[:7], "", ITEMS[:7], id="a short list of items that passed"),
+        pytest.param([*ITEMS, "8 pass"], "bun test", ["8 pass"], id="a long list leaves its result"),
+        pytest.param([*ITEMS, "8 pass"], "bun test --verbose", [*ITEMS, "8 pass"], id="every item was asked for"),
+        pytest.param(["✓ plain item"] * 8, "vitest -v", ["✓ plain item"] * 8, id="even those that state nothing"),
+        pytest.param(
+            [*ITEMS, "(pass) handles errors", "(fail) sums", "8 pass"],
+            "bun test",
+            ["(pass) handles errors", "(fail) sums", "8 pass"],
+            id="an item with a word that is looked for, and one that failed",
+        ),
+    ],
+)
+def test_items_of_a_long_list_that_passed_may_go(lines: list[str], command: str, stays: list[str]) -> None:
+    """Their names speak of failures, but state none; who asks for every item gets it."""
+    assert [lines[at] for at in sorted(protected(lines, command))] == stays
