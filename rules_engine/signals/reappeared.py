@@ -38,12 +38,11 @@ def _uses(
 ) -> Iterator[tuple[Look, tuple[Gap, ...]]]:
     text = forwarded(result, turns[:at])
     wanted = fresh & words(text)
-    for look in seen if wanted else ():
-        if look.at >= at or not _wanted(look.gaps, wanted) or _is_news(turns, look.at, at, result):
-            continue
-        unknown = wanted - _known(turns, result)
-        back = look.missed(text) if unknown else {}
-        gaps = tuple(_wanted(back, unknown))
+    older = [look for look in seen if look.at < at and wanted and _wanted(look.gaps, wanted)]
+    older = [look for look in older if not _is_news(turns, look.at, at, result)]
+    unknown = wanted - _known(turns, result, wanted) if older else wanted
+    for look in older if unknown else ():
+        gaps = tuple(_wanted(look.missed(text), unknown))
         if gaps:
             yield look, gaps
 
@@ -60,8 +59,13 @@ def _is_news(turns: Sequence[Turn], start: int, end: int, result: Result) -> boo
     return any(is_change(other.observation) for turn in turns[start + 1 : end] for other in turn.results)
 
 
-def _known(turns: Sequence[Turn], apart: Result) -> frozenset[str]:
-    """Words that the agent has from elsewhere."""
-    said = (words(turn.said) for turn in turns[:-1])
-    shown = (words(forwarded(other)) for turn in turns[:-1] for other in turn.results if other is not apart)
-    return frozenset().union(*said, *shown)
+def _known(turns: Sequence[Turn], apart: Result, wanted: frozenset[str]) -> frozenset[str]:
+    """Those of the words that the agent has from elsewhere."""
+    said = [turn.said for turn in turns[:-1]]
+    shown = [forwarded(other) for turn in turns[:-1] for other in turn.results if other is not apart]
+    return frozenset().union(*(_held(text, wanted) for text in (*said, *shown)))
+
+
+def _held(text: str, wanted: frozenset[str]) -> frozenset[str]:
+    found = frozenset(word for word in wanted if word in text)
+    return found & words(text) if found else found

@@ -26,7 +26,7 @@ def detect(turns: Sequence[Turn]) -> tuple[Signal, ...]:
         observation = result.observation
         if requested(observation.command):
             continue
-        look = next((look for look in seen if _is_again(turns, look, place, observation)), None)
+        look = _find(turns, seen, place, observation)
         gaps = look.missed(observation.text) if look else {}
         if look and gaps:
             rules = blamed(look.used(gaps, words(turns[-1].said)) or gaps)
@@ -37,14 +37,20 @@ def detect(turns: Sequence[Turn]) -> tuple[Signal, ...]:
     return tuple(found.values())
 
 
-def _is_again(turns: Sequence[Turn], look: Look, place: int, later: Observation) -> bool:
-    earlier, between = look.observation, list(_between(turns, look, place))
-    saving = [
-        step for step in between if is_saving(step) and is_same_target(earlier, step) and is_same_target(step, later)
-    ]
-    if not saving and not is_same_target(earlier, later):
-        return False
-    if any(is_change(step) for step in between if step not in saving):
+def _find(turns: Sequence[Turn], seen: Sequence[Look], place: int, later: Observation) -> Look | None:
+    """The newest look at the same thing after which nothing changed, but that its output was saved to a file."""
+    for look in seen:
+        changes = [step for step in _between(turns, look, place) if is_change(step)]
+        if not all(map(is_saving, changes)):
+            return None
+        if _is_again(turns, look.observation, changes, later):
+            return look
+    return None
+
+
+def _is_again(turns: Sequence[Turn], earlier: Observation, saved: Sequence[Observation], later: Observation) -> bool:
+    through = all(is_same_target(earlier, step) and is_same_target(step, later) for step in saved)
+    if not through or not (saved or is_same_target(earlier, later)):
         return False
     if earlier.command == later.command and (is_poll(later) or _is_habit(turns, later)):
         return False

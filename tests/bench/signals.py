@@ -36,6 +36,7 @@ class Alarms:
     """What was said over some sessions."""
 
     turns: int = 0
+    """In which the agent ran something."""
     rewritten: int = 0
     lines: int = 0
     signals: Counter[str] = field(default_factory=Counter)
@@ -77,7 +78,8 @@ def main(paths: Sequence[Path]) -> None:
 def listen(turns: Sequence[Turn]) -> Alarms:
     """What the signals say, turn by turn."""
     rewrites = [result.form for turn in turns for result in turn.results if result.form]
-    out = Alarms(turns=len(turns), rewritten=len(rewrites), lines=sum(o.lines for f in rewrites for o in f.omissions))
+    steps = sum(bool(turn.results) for turn in turns)
+    out = Alarms(turns=steps, rewritten=len(rewrites), lines=sum(o.lines for f in rewrites for o in f.omissions))
     heard = []
     known = 0
     for at in range(1, len(turns)):
