@@ -42,9 +42,9 @@ class Database:
     @classmethod
     async def open(cls, path: Path, *, pragmas: Sequence[str] = (), create: bool = True) -> Self:
         """A connection that writes; the file comes into being readable for its owner only."""
-        with _translated(path):
+        with translated(path):
             if create:
-                _create(path)
+                make_file(path)
         return await cls._connect(path, "rw", (*_WRITER, *pragmas))
 
     @classmethod
@@ -54,7 +54,7 @@ class Database:
 
     @classmethod
     async def _connect(cls, path: Path, mode: str, pragmas: Sequence[str]) -> Self:
-        with _translated(path):
+        with translated(path):
             connection = await aiosqlite.connect(_uri(path, mode), uri=True, isolation_level=None, timeout=0)
         database = cls(path, connection)
         try:
@@ -71,7 +71,7 @@ class Database:
         until, pause = _now() + patience, 0.0005
         while True:
             try:
-                with _translated(self._path):
+                with translated(self._path):
                     return [tuple(row) for row in await self._connection.execute_fetchall(sql, parameters)]
             except StoreBusy:
                 if _now() + pause > until:
@@ -81,7 +81,7 @@ class Database:
 
     async def run_many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         """Run one statement for each row, in one step of the connection's thread."""
-        with _translated(self._path):
+        with translated(self._path):
             await self._connection.executemany(sql, rows)
 
     async def changes(self) -> int:
@@ -100,7 +100,7 @@ class Database:
                 await self.rows("COMMIT")
             except BaseException:
                 # A statement that was cancelled here still runs in its thread; the rollback queues up behind it.
-                with _translated(self._path):
+                with translated(self._path):
                     await asyncio.shield(asyncio.ensure_future(self._connection.rollback()))
                 raise
 
@@ -132,7 +132,7 @@ class Database:
     async def aclose(self) -> None:
         """Wait for the transaction under way and close the file."""
         async with self._lock:
-            with _translated(self._path):
+            with translated(self._path):
                 await self._connection.close()
 
 
@@ -140,7 +140,8 @@ def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def _create(path: Path) -> None:
+def make_file(path: Path) -> None:
+    """Make an empty file that only its owner can read; one that is there stays."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     path.chmod(0o600)
@@ -159,7 +160,8 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def translated(path: Path) -> Iterator[None]:
+    """Errors of SQLite, and of the file, in our words."""
     try:
         yield
     except sqlite3.Error as error:
