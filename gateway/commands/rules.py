@@ -13,10 +13,13 @@ from typing import Any, TextIO, TypeVar
 
 import click
 
+from gateway.commands.archives import ask
+from gateway.commands.diffs import visible
 from gateway.commands.figures import aligned, plural
 from gateway.commands.options import Refusal, config_option, data_option, open_folder, read_config
 from gateway.errors import ConfigError
 from gateway.rules import SHARED, all_live, change_pool, read_pools, read_rules
+from gateway.why import why
 from memory import StoreError
 from rules_engine import Rule
 from rules_engine.kinds import LOSSLESS
@@ -73,6 +76,28 @@ def show(name: str, file: Path | None, data: Path) -> None:
     entry = _find(_pool(file, data), name)
     click.echo(_text(entry.current()))
     click.echo(f"{entry.stage}{f': {entry.reason}' if entry.reason else ''}", err=True)
+
+
+@command.command("why")
+@click.argument("name", metavar="OBSERVATION")
+@config_option
+@data_option
+def explain(name: str, file: Path | None, data: Path) -> None:
+    """Which rules fired on a tool result, and why the others did not: by the id of its rewrite, or of its request."""
+    config = read_config(file, data)
+    pools = _run(lambda: read_pools(config, data))
+    found = ask(data, lambda archive: why(archive, pools, config.rules, name))
+    if not found:
+        raise Refusal(f"no rewrite and no request with new tool results has the id {name}; `audit list` shows rewrites")
+    for one in found:
+        click.echo(f"{visible(one.observation.command or one.observation.tool)}".replace("\n", "⏎"))
+        click.echo(f"  on record: {', '.join(one.fired_then) or 'kept as it came'}")
+        rows = [
+            (f"  {id_}@{version}", "fires" if r.fired else "-", r.words)
+            for r in one.reasons
+            for id_, version in [r.rule]
+        ]
+        click.echo(aligned(rows) if rows else "  there are no rules")
 
 
 @command.command("diff")

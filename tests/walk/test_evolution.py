@@ -15,6 +15,7 @@ from memory import PoolEvents
 from rules_engine import Rule
 from rules_engine.pool import Numbers, Pool, PoolEvent, Stage, imports, load_event
 from rules_engine.types import Trigger
+from tests.commandline import invoke
 from tests.samples import SAMPLES, Step, dump
 from tests.service import PATIENCE, Service, configured, service
 from tests.wire import ask, upstream, whole
@@ -198,3 +199,24 @@ async def admit(gateway: Service, rule: Rule) -> None:
     (tenant,) = gateway.gateway.pools.tenants
     proposed = PoolEvent(name="proposed", rule=rule, tenant=tenant, time=1.0)
     await gateway.gateway.pools.append([proposed, replace(proposed, name="admitted", rule=None, ref=(rule.id, 1))])
+
+
+async def test_why(tmp_path: Path) -> None:
+    """The command line tells which rule fired on a tool result, and why another was not even chosen."""
+    async with upstream(ANSWER) as up:
+        given = config(up.url)
+        foreign = replace(HARMFUL, id="foreign", trigger=Trigger(pattern=r"^objdump\b"))
+        await change_pool(given, tmp_path, lambda pool: imports(pool, [HARMFUL, foreign], SHARED, 1.0))
+        async with service(given, tmp_path) as gateway:
+            await session(gateway, 1)
+            (row,) = await gateway.gateway.archive.rewrites(9)
+    (tmp_path / "config.yaml").write_text("rewriting:\n  shipped_rules: false\n  seed_rules: false\n")
+    told = [
+        await asyncio.to_thread(invoke, "rules", "why", name, "--data", tmp_path) for name in (row.id, row.exchange)
+    ]
+    for result in told:
+        assert result.exit_code == 0, result.output
+        assert "on record: harmful" in result.stdout
+        assert "80 lines left out" in " ".join(result.stdout.split())
+        assert "objdump" in next(line for line in result.stdout.splitlines() if "foreign@1" in line)
+    assert (await asyncio.to_thread(invoke, "rules", "why", "nix", "--data", tmp_path)).exit_code == 2
