@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rules_engine.lines import bare
-from rules_engine.types import Observation, Sample, Turn
+from rules_engine.script import render
+from rules_engine.types import Observation, Result, Sample, Turn
 
 ANCHOR = 12
 """Shorter lines stand in many files, so that finding one in a turn says nothing."""
@@ -43,15 +44,17 @@ def used_lines(lines: Sequence[str], used: Collection[str]) -> frozenset[int]:
 def samples(turns: Iterable[Turn], session: str, source: str = "") -> Iterator[Sample]:
     """The results of a session that has ended, each with what later turns took from it.
 
-    A string that stood in several results is used of each of them; `known` tells those that were not new. What other
+    A result of which rules left something out is no sample: what nobody saw nobody could use. A string that stood in several results is used of each of them; `known` tells those that were not new. What other
     people say is a turn without results.
     """
     trail = _Trail()
     for turn in turns:
         trail.hear(turn.said)
         for result in turn.results:
-            trail.look(result.observation)
+            trail.look(result)
     for look in trail.looks:
+        if not look.whole:
+            continue
         yield Sample(
             observation=look.observation,
             used=frozenset(look.used),
@@ -65,6 +68,8 @@ def samples(turns: Iterable[Turn], session: str, source: str = "") -> Iterator[S
 class _Look:
     observation: Observation
     known: frozenset[str]
+    whole: bool
+    """All that stands in it was seen, if not here, then where a pointer led."""
     used: set[str] = field(default_factory=set)
 
 
@@ -83,12 +88,15 @@ class _Trail:
                 look.used.add(string)
         self.said |= strings
 
-    def look(self, observation: Observation) -> None:
-        own = words(observation.text)
+    def look(self, result: Result) -> None:
+        form, text = result.form, result.observation.text
+        whole = form is None or all(applied.loss == "lossless" for applied in form.applied)
+        shown = text if form is None or whole else render(text, form.script)
+        own = words(shown)
         known = frozenset([word for word in own if word in self.said or word in self.places])
-        look = _Look(observation, known)
+        look = _Look(result.observation, known, whole)
         self.looks.append(look)
-        for string in own.union(_anchors(cores(observation.text.split("\n")))):
+        for string in own.union(_anchors(cores(shown.split("\n")))):
             self.places.setdefault(string, []).append(look)
 
 

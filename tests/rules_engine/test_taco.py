@@ -200,7 +200,7 @@ class Window:
 
 def test_a_rule_of_another_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its params and evidence stand where the original passes over them, beside lists that do nothing there."""
-    monkeypatch.setitem(cast(dict[str, object], KINDS), "window", Window())
+    monkeypatch.setitem(cast("dict[str, object]", KINDS), "window", Window())
     rule = replace(SEEDS[0], kind="window", params={"size": 3}, evidence={"outputs": 412, "bound": 0.01})
     text = taco.dump([rule])
     assert taco.load(text) == (rule,)
@@ -223,6 +223,6 @@ def test_a_rule_of_another_kind(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_we_add_is_checked(monkeypatch: pytest.MonkeyPatch, own: dict[str, object], said: str) -> None:
     """The error names the field."""
-    monkeypatch.setitem(cast(dict[str, object], KINDS), "window", Window())
+    monkeypatch.setitem(cast("dict[str, object]", KINDS), "window", Window())
     with pytest.raises(RuleError, match=said):
         taco.load(json.dumps({"rule_id": "x", "trigger_regex": "x", "taco_gateway": own}))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules_engine.types import Observation, Result, Turn
+from rules_engine.types import Applied, Form, Loss, Observation, Result, Script, Turn
 from rules_engine.use import cores, samples, used_lines, words
 
 
@@ -70,6 +70,25 @@ def test_words(text: str, found: set[str]) -> None:
 def test_use(turns: list[Turn], expected: list[set[str]]) -> None:
     """A string is used if a later turn holds it and nobody had said it before."""
     assert used(*turns) == expected
+
+
+@pytest.mark.parametrize(
+    ("loss", "expected"),
+    [
+        pytest.param("lossless", [{"a/one.py"}, set()], id="what a pointer leads to was seen"),
+        pytest.param("lossy", [set()], id="what a rule left out was not"),
+    ],
+)
+def test_what_nobody_saw_nobody_could_use(loss: Loss, expected: list[set[str]]) -> None:
+    """A result with lines left out teaches nothing about them, and its rest is known from then on."""
+    text = "a/one.py\nb/two.py\nc/six.py"
+    script: Script = ((0, 9), "[1 line omitted]", (17, 26))
+    applied = (Applied(rule=("r", 1), loss=loss, removed=3),)
+    form = Form(script=script, digest="", applied=applied)
+    shown = Result(observation=Observation(key="k", tool="bash", command="x", exit_code=0, text=text), form=form)
+    found = list(samples([Turn(said="", results=(shown,)), turn("a/one.py", "b/two.py c/six.py")], "s", ""))
+    assert [sample.used for sample in found] == expected
+    assert found[-1].known == ({"b/two.py", "c/six.py"} if loss == "lossless" else {"c/six.py"})
 
 
 def test_known() -> None:
