@@ -39,6 +39,7 @@ def test_is_no_complaint(turns: list[Turn]) -> None:
     "between",
     [
         pytest.param([turn(BACK)], id="by a script"),
+        pytest.param([turn(raw("ls", "x_9f3ac1d2e0_y")), turn(BACK)], id="while a longer word was known"),
         pytest.param(
             [turn(raw("sed -i s/a/b/ x.c")), turn(raw("grep -n digest out.txt", f"3:{NEEDED}"))],
             id="looked up after an edit",
