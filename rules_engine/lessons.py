@@ -9,7 +9,7 @@ from itertools import groupby
 
 from rules_engine import scoring
 from rules_engine.admission import NAMED, Bar, Trial, Verdict
-from rules_engine.mining import Statistics
+from rules_engine.mining import LARGEST, Statistics
 from rules_engine.types import Rule, Sample
 
 PARTS = 3
@@ -32,7 +32,7 @@ class Lessons:
         """Count one session."""
         for sample in samples:
             self.shapes.add(sample)
-        self.scores.merge(scoring.count(samples))
+        self.scores.merge(scoring.count([sample for sample in samples if len(sample.observation.text) <= LARGEST]))
 
     def merge(self, other: Lessons) -> None:
         """Take in the counts of other sessions."""

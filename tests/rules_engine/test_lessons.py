@@ -36,3 +36,32 @@ def test_what_one_part_alone_teaches_is_refused() -> None:
     verdict, *_ = learn(lambda: (sample(n, built(n)) for n in numbers))
     assert not verdict.admitted
     assert f"of {PARTS} parts" in verdict.reason
+
+
+def test_data_is_not_learned_from() -> None:
+    """An output of megabytes costs nothing, whatever is in it."""
+    given = [*archive(built, 60), *(sample(n, ["10%\r" * 500_000], command="cargo build") for n in range(60, 80))]
+    assert [verdict.rule for verdict in learn(lambda: given)] == [v.rule for v in learn(lambda: archive(built, 60))]
+
+
+def test_weights_are_learned_and_held_to_their_own_bar() -> None:
+    """Lines of routine output that nobody used teach weights; a rule that loses what was used elsewhere is refused."""
+
+    def passed(number: int, k: int) -> str:
+        return f"[ OK ] suite_{number}.case_{number}_{k} (12 ms)"
+
+    def tested(number: int) -> list[str]:
+        return ["start", *(passed(number, k) for k in range(30)), "done"]
+
+    def read(used: bool) -> list[Sample]:
+        names = {
+            n: frozenset({f"suite_{n}.case_{n}_{k}" for k in range(10, 20)}) if used else frozenset[str]()
+            for n in range(150)
+        }
+        return [sample(n, tested(n), used=names[n], command="./run_tests") for n in range(150)]
+
+    verdicts = {verdict.rule.id: verdict for verdict in learn(lambda: read(used=False))}
+    assert verdicts["line_score"].admitted
+    assert verdicts["line_score"].rule.evidence["trial"] == verdicts["line_score"].figures
+    verdicts = {verdict.rule.id: verdict for verdict in learn(lambda: read(used=True))}
+    assert not any(verdict.admitted for verdict in verdicts.values())
