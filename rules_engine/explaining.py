@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from rules_engine.critical import is_failing
+from rules_engine.critical import is_failing, protected
 from rules_engine.engine import decide, tidy
+from rules_engine.kinds import line_score
 from rules_engine.lossy import LEAST_CONFIDENCE
 from rules_engine.natures import nature
 from rules_engine.scan import compile_trigger
@@ -35,7 +36,7 @@ def _reason(observation: Observation, rule: Rule, settings: Settings, context: C
     omitted = () if isinstance(decision, Kept) else decision.forms[-1].omissions
     lines = sum(omission.lines for omission in omitted if (rule.id, rule.version) in omission.rules)
     if lines:
-        words = f"{lines} lines left out{_learned(rule.evidence)}"
+        words = f"{lines} lines left out{_scored(observation, rule, settings) or _learned(rule.evidence)}"
     elif isinstance(decision, Kept) and decision.reason != "no gain":
         words = f"{decision.reason}{f': {decision.detail}' if decision.detail else ''}"
     else:
@@ -59,6 +60,15 @@ def _skipped(observation: Observation, rule: Rule, settings: Settings, context: 
     if is_failing(observation, lines) and not (rule.on_failing and settings.critical == "guarded"):
         return "the output states a failure, and the rule was not admitted on such"
     return ""
+
+
+def _scored(observation: Observation, rule: Rule, settings: Settings) -> str:
+    """What the lines show that a rule of scores leaves out."""
+    if rule.kind != "line_score":
+        return ""
+    lines, params = tuple(tidy(observation, settings).text.split("\n")), line_score.parse(rule.params)
+    out = line_score.drop(lines, params, protected(lines, observation.command))
+    return f"; {line_score.explain(lines, out, params)}"
 
 
 def _learned(evidence: Mapping[str, object]) -> str:

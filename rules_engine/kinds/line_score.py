@@ -24,6 +24,7 @@ FIELDS = ("weights", "covariances", "times_doubt", "limit", "keep_first_n", "kee
 UNKNOWN = 4.0
 """Variance of the weight of a feature that no sample had: its odds may be anything."""
 _MOST_LINES = 1_000_000
+_NAMED = 4
 _SPACER = re2.compile(r"^(?:[^\s:]+(?: \w+)?: )?[ \t]*(?:[^\s:]*[/.][^\s:]*:)?[ \t]*$")
 
 
@@ -81,11 +82,18 @@ def drop(lines: tuple[str, ...], params: Params, protected: frozenset[int]) -> t
     return tuple(sorted(out.union(_between(lines, out, protected))))
 
 
-def explain(line: Sequence[int], params: Params) -> str:
-    """Why a line with these features goes or stays, in words."""
-    bound = 1 / (1 + math.exp(-params.bound(line)))
-    shares = sorted((params.weights[at], features.NAMES[at]) for at in line)
-    return f"used at most {bound:.1%}: " + ", ".join(f"{name} {weight:+.1f}" for weight, name in shares)
+def explain(lines: Sequence[str], out: Sequence[int], params: Params) -> str:
+    """Why the lines at `out` go: what they show, and the share of outputs in which such lines are used, at most."""
+    shown = features.read(lines)
+    looks = Counter(shown[at] for at in out if lines[at].strip()).most_common(_NAMED)
+    return "; ".join(
+        f"{count} that show {', '.join(features.NAMES[at] for at in look) or 'nothing'}: used at most {_share(params.bound(look)):.1%}"
+        for look, count in looks
+    )
+
+
+def _share(odds: float) -> float:
+    return 1 / (1 + math.exp(-odds))
 
 
 def _often(shown: Sequence[Sequence[int]], fewest: int) -> frozenset[int]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rules_engine import Context, Observation, Rule, RuleSet, Settings
+from rules_engine import Context, Observation, Rule, RuleSet, Settings, features
 from rules_engine.explaining import explain
 from rules_engine.types import Trigger
 
@@ -55,3 +55,14 @@ def test_reasons(rule: Rule, observation: Observation, context: Context, setting
     (reason,) = explain(observation, RuleSet(rules=(rule,), settings=settings), context)
     assert words in reason.words
     assert reason.fired == ("left out" in reason.words and "lines" in reason.words and reason.words[0].isdigit())
+
+
+def test_scored_lines_are_explained_by_what_they_show() -> None:
+    """A rule of scores has no patterns to look at: its reason names the features, and the bound of use."""
+    weights = {"weights": {"passing": -4.0}, "covariances": {name: {name: 0.0} for name in features.NAMES}}
+    rule = replace(RULE, kind="line_score", params=weights)
+    text = "\n".join(["begin", *(f"(pass) {word} works as it should" for word in "abcdefghijklmnopqrstuvw"), "closed"])
+    (reason,) = explain(replace(FETCH, text=text), RuleSet(rules=(rule,), settings=Settings(minimum_chars=0)), HERE)
+
+    assert reason.fired
+    assert "that show passing, prose, alike, beside: used at most 1.8%" in reason.words

@@ -81,12 +81,13 @@ def test_doubt_counts() -> None:
     assert math.isclose(params.bound(shown), -4.0 + 1.64 * 4.0)
 
 
-def test_a_line_is_explained() -> None:
-    """In words: the bound, and what it is made of."""
-    params = line_score.parse(LEARNED)
-    assert (
-        line_score.explain(features.read(["(pass) a_b"])[0], params) == "used at most 26.9%: passing -5.0, named +4.0"
-    )
+def test_what_goes_is_explained() -> None:
+    """In words: how many lines, what they show, and how often such are used at most."""
+    params = line_score.parse({**LEARNED, "weights": {"passing": -3.0, "alike": -1.0}})
+    lines = TEXT[:16]
+    out = line_score.drop(lines, params, frozenset())
+    words = "7 that show passing, alike, beside: used at most 1.8%; 1 that show passing, alike: used at most 1.8%"
+    assert line_score.explain(lines, out, params) == words
 
 
 @pytest.mark.parametrize(
