@@ -1,7 +1,6 @@
 """Rules from what agents never used: for each family of commands and shape of line, how often was a line of it used?
 
-Only lines whose use could have shown count as trials, a session and a source each up to a limit: whoever floods an
-archive is one witness. What is protected (`critical`) is no evidence at all, and no rule may drop it anyway.
+What is protected (`critical`) is no evidence at all, and no rule may drop it anyway.
 """
 
 from __future__ import annotations
@@ -9,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
 
+from rules_engine.counts import SOURCES, Count
 from rules_engine.critical import failures, protected
 from rules_engine.engine import tidy
 from rules_engine.natures import is_shell, nature
@@ -19,30 +18,14 @@ from rules_engine.skeletons import DEPTH, NAME, NUMBER, Shape, families, pattern
 from rules_engine.types import Observation, Rule, Sample, Settings, Trigger
 from rules_engine.use import cores, words
 
-LIMIT = 0.05
-"""A shape is stripped if no more of its lines are used than this, at the upper end of what the trials allow."""
-Z = 1.645
-"""One-sided 95 %."""
-SESSIONS = 5
-SOURCES = 3
-"""Independent witnesses that a shape needs."""
-REPEATED = 2.0
-"""Lines of a shape in an output, on the average: what comes once is a message, what is repeated may be noise."""
-FAILED = 0.01
-"""Largest share of a shape's lines that state a failure: they would stay, but a shape that has more is no noise."""
 NARROW = 0.8
 """Where one longer shape has so many of a shape's lines, it is the one that is meant."""
 HOME = 0.5
 """A family that has so many of the outputs with a shape is the one that it belongs to."""
 PATTERNS = 32
 """Strip patterns of a rule, those that remove most."""
-
 FAMILIES = 12
 """Families that a trigger names, those with most outputs."""
-
-PER_SESSION = 20
-PER_SOURCE = 100
-"""Trials of one shape that are taken from one session and from one source."""
 LARGEST = 1_000_000
 """Characters of an output that is learned from; what is longer is data."""
 SHARED = ""
@@ -50,7 +33,6 @@ SHARED = ""
 END = ""
 """The last token of a shape after which the line ends."""
 MOST_SHAPES = 300_000
-
 _DEEDS = """add build bundle check ci clone compile create deploy dist-upgrade download fetch fmt format init install lint migrate
     pack package publish pull push restore run start submodule sync test train tidy typecheck update upgrade verify wheel
     make ninja cmake ctest meson bazel ant gradle gradlew mvn mvnw sbt gcc g++ cc c++ clang clang++ rustc javac tsc swiftc
@@ -59,74 +41,6 @@ _DEEDS = """add build bundle check ci clone compile create deploy dist-upgrade d
 DEEDS = frozenset(_DEEDS.split())
 """Commands that are run for what they do; what others print is what was asked for, and is read rather than quoted."""
 _ASKS = frozenset(("gh",))
-
-
-@dataclass(slots=True)
-class Count:
-    """What was seen of the lines of one shape."""
-
-    outputs: int = 0
-    lines: int = 0
-    used: int = 0
-    chars: int = 0
-    failed: int = 0
-    """Lines of the shape that state a failure, beside `lines`."""
-    witnesses: dict[tuple[str, str], int] = field(default_factory=dict)
-    """(source, session) → its trials."""
-    names: Counter[str] = field(default_factory=Counter)
-    """Families, by outputs."""
-
-    @property
-    def sources(self) -> int:
-        """How many sources had lines of it."""
-        return len({source for source, _ in self.witnesses})
-
-    @property
-    def trials(self) -> int:
-        """Lines whose use could have shown, none of them from a crowd of one."""
-        by_source: dict[str, int] = {}
-        for (source, _), trials in self.witnesses.items():
-            by_source[source] = by_source.get(source, 0) + trials
-        return sum(min(PER_SOURCE, trials) for trials in by_source.values())
-
-    def witness(self, source: str, session: str, trials: int) -> None:
-        """Trials of a session."""
-        before = self.witnesses.get((source, session), 0)
-        self.witnesses[source, session] = min(PER_SESSION, before + trials)
-
-    def merge(self, other: Count) -> None:
-        """What was seen elsewhere."""
-        self.outputs += other.outputs
-        self.lines += other.lines
-        self.used += other.used
-        self.chars += other.chars
-        self.failed += other.failed
-        for (source, session), trials in other.witnesses.items():
-            self.witness(source, session, trials)
-        self.names.update(other.names)
-
-    def bound(self, more: int = 0) -> float:
-        """The upper end of the share of lines that agents use; `more` uses are taken as seen besides."""
-        return upper(self.used + more, self.trials)
-
-    def is_unused(self, more: int = 0) -> bool:
-        """Enough independent witnesses say that lines of this shape are repeated and not used."""
-        return (
-            len(self.witnesses) >= SESSIONS
-            and self.sources >= SOURCES
-            and self.lines >= REPEATED * self.outputs
-            and self.failed <= FAILED * self.lines
-            and self.bound(more) <= LIMIT
-        )
-
-
-def upper(used: int, trials: int, z: float = Z) -> float:
-    """Wilson's upper bound of a share; 1 where nothing was tried."""
-    if trials <= 0:
-        return 1.0
-    share = min(used / trials, 1.0)
-    spread = z * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    return min((share + z * z / (2 * trials) + spread) / (1 + z * z / trials), 1.0)
 
 
 @dataclass(slots=True)
@@ -149,14 +63,14 @@ class Statistics:
             count.names.update(names)
             for name in (SHARED, *names):
                 self._take(name, shape, count)
-        if self.size > MOST_SHAPES:
-            self._forget()
+        self._forget()
 
     def merge(self, other: Statistics) -> None:
         """Take in the counts of another archive."""
         for name, shapes in other.shapes.items():
             for shape, count in shapes.items():
                 self._take(name, shape, count)
+        self._forget()
 
     def _take(self, name: str, shape: Shape, count: Count) -> None:
         shapes = self.shapes.setdefault(name, {})
@@ -167,7 +81,9 @@ class Statistics:
         known.merge(count)
 
     def _forget(self) -> None:
-        """Let go what only one session has shown."""
+        """Where there is too much, let go what only one session has shown."""
+        if self.size <= MOST_SHAPES:
+            return
         for name, shapes in self.shapes.items():
             self.shapes[name] = {shape: count for shape, count in shapes.items() if len(count.witnesses) > 1}
         self.size = sum(map(len, self.shapes.values()))

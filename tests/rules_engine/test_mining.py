@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from rules_engine.mining import LARGEST, LIMIT, Statistics, is_deed, mine, upper
+from rules_engine import mining
+from rules_engine.counts import LIMIT
+from rules_engine.mining import LARGEST, Statistics, is_deed, mine
 from rules_engine.scan import compile_given, compile_trigger, encode, find_lines
 from rules_engine.types import Rule, Sample
 from tests.rules_engine.archive import archive, built, sample
@@ -17,28 +17,6 @@ from tests.rules_engine.archive import archive, built, sample
 def strips(rules: Iterable[Rule]) -> dict[str, list[str]]:
     """Shapes that are stripped, by rule."""
     return {rule.id: list(rule.evidence["shapes"]) for rule in rules}  # type: ignore[call-overload]
-
-
-@pytest.mark.parametrize(
-    ("used", "trials", "at_least", "at_most"),
-    [
-        pytest.param(0, 0, 1.0, 1.0, id="nothing tried says nothing"),
-        pytest.param(0, 10, 0.15, 0.3, id="ten trials say little"),
-        pytest.param(0, 1000, 0.001, 0.004, id="a thousand say much"),
-        pytest.param(500, 1000, 0.5, 0.55, id="a half is a half and a bit"),
-        pytest.param(20, 10, 0.99, 1.0, id="more uses than trials"),
-    ],
-)
-def test_bound(used: int, trials: int, at_least: float, at_most: float) -> None:
-    """The share of uses is taken at the upper end of what the trials allow."""
-    assert at_least <= upper(used, trials) <= at_most
-
-
-@given(st.integers(0, 50), st.integers(1, 500))
-def test_the_bound_is_above_the_mean(used: int, trials: int) -> None:
-    """A bound, not a mean; more trials without use bring it down."""
-    assert min(used / trials, 1.0) - 1e-9 <= upper(used, trials) <= 1.0
-    assert upper(0, trials + 50) < upper(0, trials)
 
 
 @pytest.mark.parametrize(
@@ -131,6 +109,17 @@ def test_statistics_merge() -> None:
     assert first.rules() == ()
     first.merge(second)
     assert first.rules() == mine(samples)
+
+
+def test_statistics_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With too many shapes those that one session alone has shown go first."""
+    monkeypatch.setattr(mining, "MOST_SHAPES", 100)
+    statistics = Statistics()
+    for number, one in enumerate(archive(built)):
+        statistics.add(one)
+        statistics.add(sample(number, [f"word{'abcdefghijklmnopqrstuvwxyz'[number]}q odd" for _ in range(9)]))
+    assert statistics.size <= 100
+    assert [rule.id for rule in statistics.rules()] == ["mined_cargo_build"]
 
 
 @pytest.mark.parametrize(
