@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import TypeVar
 
 from rules_engine import features, use
 from rules_engine.critical import is_failing, protected
@@ -19,10 +20,13 @@ from rules_engine.types import Rule, Sample, Settings, Trigger
 
 RIDGE = 0.25
 """Weight of the belief that a feature says nothing; with few samples it prevails."""
+PER_SESSION = 20
+"""Trials of one look that are taken from one session."""
 _STEPS = 30
 _SMALL = 1e-6
 
 Key = tuple[int, ...]
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -61,6 +65,11 @@ class Trials:
         self.sessions |= other.sessions
         self.sources |= other.sources
         self.failing += other.failing
+
+    def limit(self, most: int) -> None:
+        """Let no look and no feature count more than so often: whoever repeats an output is one witness."""
+        self.outputs, self.used = _capped(self.outputs, most), _capped(self.used, most)
+        self.by_feature, self.used_by_feature = _capped(self.by_feature, most), _capped(self.used_by_feature, most)
 
     def _count(self, shown: Sequence[Key], places: Sequence[int], used: frozenset[int]) -> None:
         taken = [at for at in places if at in used]
@@ -107,12 +116,14 @@ def count(samples: Iterable[Sample]) -> Trials:
     """
     trials = Trials()
     for _, session in groupby(samples, key=lambda sample: (sample.source, sample.session)):
-        results = list(session)
+        results, own = list(session), Trials()
         holders = Counter(string for sample in results for string in sample.used)
         for sample in results:
             if nature(sample.observation) == "terminal":
                 once = frozenset(string for string in sample.used if holders[string] == 1)
-                trials.add(sample, once - sample.known)
+                own.add(sample, once - sample.known)
+        own.limit(PER_SESSION)
+        trials.merge(own)
     return trials
 
 
@@ -130,6 +141,10 @@ def fit(trials: Sequence[tuple[Key, int, int]]) -> tuple[list[float], list[list[
         if largest < _SMALL:
             break
     return weights, [_solve(root, [1.0 if at == place else 0.0 for at in range(size)]) for place in range(size)]
+
+
+def _capped(counts: Counter[T], most: int) -> Counter[T]:
+    return Counter({key: min(count, most) for key, count in counts.items()})
 
 
 def _evidence(trials: Trials) -> dict[str, object]:
