@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from memory.db import make_file, translated
 from memory.errors import StoreError
+from memory.L4_raw_sessions.schema import SEARCH
 
 PATIENCE = 10.0
 """Seconds that a statement waits for another process."""
@@ -128,5 +129,5 @@ CREATE TABLE exchanges (id TEXT NOT NULL, member INTEGER NOT NULL REFERENCES mem
 CREATE INDEX exchanges_member ON exchanges (member)
 """
 
-MIGRATIONS = (_INITIAL,)
+MIGRATIONS = (_INITIAL, SEARCH)
 """One script for each form that the file has had; how many were run stands in its `user_version`."""
