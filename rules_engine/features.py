@@ -61,10 +61,18 @@ _SET = _compiled()
 
 def read(lines: Sequence[str]) -> list[tuple[int, ...]]:
     """The features of each line, as positions in `NAMES`; ascending."""
-    if not lines:
-        return []
-    texts = encode(lines).split(b"\n")
-    return [(*sorted(_SET.Match(text) or ()), *place) for text, place in zip(texts, _places(lines), strict=True)]
+    return placed(lines, marked(lines))
+
+
+def marked(lines: Sequence[str]) -> list[tuple[int, ...]]:
+    """Those that each line has by itself; enough to see that nothing in an output is routine."""
+    match = _SET.Match
+    return [tuple(sorted(match(text) or ())) for text in encode(lines).split(b"\n")] if lines else []
+
+
+def placed(lines: Sequence[str], marks: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Those, and those of its place among the others."""
+    return [mark + place for mark, place in zip(marks, _places(lines), strict=True)] if lines else []
 
 
 def _places(lines: Sequence[str]) -> list[tuple[int, ...]]:

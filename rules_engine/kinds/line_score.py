@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import re2
 
@@ -72,10 +73,11 @@ def drop(lines: tuple[str, ...], params: Params, protected: frozenset[int]) -> t
     """Positions of the lines to leave out, ascending; never one that is protected."""
     if len(lines) < params.first + params.last + params.fewest:
         return ()
-    shown = features.read(lines)
-    often = _often(shown, params.fewest)
+    marks = features.marked(lines)
+    often = _often(marks, params.fewest)
     if not often:
         return ()
+    shown = features.placed(lines, marks)
     goes = {key: not often.isdisjoint(key) and params.bound(key) <= params.limit for key in set(shown)}
     body = range(params.first, len(lines) - params.last)
     out = {at for at in body if goes[shown[at]] and at not in protected}
@@ -98,7 +100,7 @@ def _share(odds: float) -> float:
 
 def _often(shown: Sequence[Sequence[int]], fewest: int) -> frozenset[int]:
     """Routine features that enough lines have: a single one may be what the command was for."""
-    counts = Counter(at for line in shown for at in line)
+    counts = Counter(chain.from_iterable(shown))
     return frozenset(at for at in features.ROUTINE if counts[at] >= fewest)
 
 
