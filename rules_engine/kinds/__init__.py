@@ -74,6 +74,7 @@ class Pointing(Protocol):
 
 # The members import the types above, so they can be named only after them.
 from rules_engine.kinds import (  # noqa: E402
+    blanks,
     fold,
     gutter,
     line_filter,
@@ -89,6 +90,7 @@ from rules_engine.kinds import (  # noqa: E402
 LOSSLESS: Mapping[str, Lossless] = {
     "terminal": terminal,
     "gutter": gutter,
+    "blanks": blanks,
     "repeats": repeats,
     "fold": fold,
     "prefix": prefix,

@@ -1,4 +1,7 @@
-"""The padding before line numbers, which only puts them below each other."""
+"""The padding before line numbers, which only puts them below each other; an arrow behind them becomes a tab.
+
+The result is what ``cat -n`` means and what newer agents print themselves: number, tab, line.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,16 @@ from rules_engine.kinds import Encoded
 from rules_engine.script import Edit
 from rules_engine.types import Observation
 
-VERSION = 1
+VERSION = 2
 
 _PADDED = re.compile(r"\n +\d{1,8}[→\t:|]")
 _LABELLED = re.compile(r"(?m)^( +)(\d{1,8})([→\t:|]).*")
 _LISTING = "→\t"
 """Only a listing of a file has these after a padded number; the others are also found in tables and snippets."""
 _RUN, _LONG_RUN = 3, 12
+_ARROW = "→"
+_SPARE = 3
+"""Blanks before a number that make up for the tab after it."""
 
 
 class Label(NamedTuple):
@@ -39,9 +45,16 @@ def encode(text: str, observation: Observation) -> Encoded | None:
     notes: list[str] = []
     for run in _runs(text):
         if len(run) >= (_RUN if run[0].mark in _LISTING else _LONG_RUN):
-            edits += [(label.start, label.start + label.pad, ()) for label in run]
-            notes.append(f"{run[0].line}-{run[-1].line}:{run[0].width}")
+            edits += map(_edit, run)
+            notes.append(f"{run[0].line}-{run[-1].line}:{run[0].width}{_ARROW * (run[0].mark == _ARROW)}")
     return Encoded(edits=tuple(edits), note=" ".join(notes)) if edits else None
+
+
+def _edit(label: Label) -> Edit:
+    digits = label.start + label.pad, label.start + label.width
+    if label.mark == _ARROW and label.pad >= _SPARE:
+        return label.start, digits[1] + 1, (digits, "\t")
+    return label.start, digits[0], ()
 
 
 def _runs(text: str) -> Iterator[list[Label]]:
@@ -80,6 +93,13 @@ def verify(text: str, result: str, note: str) -> bool:
         place, width = part.split(":")
         first, last = place.split("-")
         for at in range(int(first), int(last) + 1):
-            digits = len(lines[at]) - len(lines[at].lstrip("0123456789"))
-            lines[at] = " " * (int(width) - digits) * bool(digits) + lines[at]
+            lines[at] = _padded(lines[at], int(width.rstrip(_ARROW)), width.endswith(_ARROW))
     return "\n".join(lines) == text
+
+
+def _padded(line: str, width: int, arrow: bool) -> str:
+    digits = len(line) - len(line.lstrip("0123456789"))
+    pad = (width - digits) * bool(digits)
+    if arrow and pad >= _SPARE:
+        line = line[:digits] + _ARROW + line[digits + 1 :]
+    return " " * pad + line

@@ -1,0 +1,52 @@
+"""Numbers of blank lines in a listing of a file, which the numbers around them tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rules_engine.kinds import Encoded
+from rules_engine.natures import nature
+from rules_engine.types import Observation
+
+VERSION = 1
+
+_BLANK = re.compile(r"(?m)(?<=\n)([1-9]\d{0,7})([→\t])$")
+_NUMBERED = re.compile(r"([1-9]\d{0,7})([→\t])")
+_ROUND = 10
+"""Agents quote round numbers when they ask for a part of a file, so those stay."""
+
+
+def encode(text: str, observation: Observation) -> Encoded | None:
+    """Leave a blank line blank where the lines around it have the numbers before and after its own."""
+    if observation.escaped or not _BLANK.search(text) or nature(observation) != "read":
+        return None
+    edits = tuple((start, end, ()) for start, end in _told(text))
+    return Encoded(edits=edits) if edits else None
+
+
+def _told(text: str) -> Iterator[tuple[int, int]]:
+    for match in _BLANK.finditer(text):
+        number, mark = int(match[1]), match[2]
+        start, end = match.span()
+        before = text.rfind("\n", 0, start - 1) + 1
+        told = text.startswith(f"{number - 1}{mark}", before) and text.startswith(f"{number + 1}{mark}", end + 1)
+        if told and number % _ROUND:
+            yield start, end
+
+
+def verify(text: str, result: str, note: str) -> bool:
+    """Number the blank lines between two numbered ones that leave room for just so many, and compare."""
+    out: list[str] = []
+    blank = 0
+    last: re.Match[str] | None = None
+    for line in result.split("\n"):
+        if not line:
+            blank += 1
+            continue
+        here = _NUMBERED.match(line)
+        between = bool(here and last and here[2] == last[2] and int(here[1]) == int(last[1]) + blank + 1)
+        out += [f"{int(last[1]) + k}{last[2]}" if between and last else "" for k in range(1, blank + 1)]
+        out.append(line)
+        blank, last = 0, here
+    return "\n".join([*out, *[""] * blank]) == text
