@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from gateway import calls, framings
+from gateway import calls, framings, polls
 from gateway.cache import BoundedCache
 from gateway.framings import Frame
 from gateway.spans import by_value
@@ -93,6 +93,8 @@ class _History:
     """The last assistant message."""
     calls: Mapping[str, tuple[Call, Message]] = field(default_factory=dict)
     """By id, each with the message that makes it."""
+    runs: Mapping[str, str] = field(default_factory=dict)
+    """Commands by the names that results gave their runs."""
     equals: Counter[str] = field(default_factory=Counter)
     """How often each name occurs."""
     chars: int = 0
@@ -126,19 +128,20 @@ class Observer:
 def _extended(history: _History, messages: Sequence[Placed], start: int, tenant: str) -> _History:
     """The history with the messages from `start` on."""
     seen, asked = list(history.seen), history.asked
-    calls, equals = dict(history.calls), Counter(history.equals)
+    calls, runs, equals = dict(history.calls), dict(history.runs), Counter(history.equals)
     for k in range(start, len(messages)):
         message = messages[k].message
         if message.role == "assistant":
             asked = message
-            calls.update({call.id: (call, message) for call in message.calls})
+            calls.update({call.id: (polls.followed(call, runs), message) for call in message.calls})
         if not message.texts or (asked is None and message.role == "user"):
             continue  # before the first answer a user's text is the task
         found = _find(k, message, asked, calls, tenant, equals)
+        runs.update(polls.started(message, calls))
         equals.update(item.name for one in found for item in one.items)
         seen += found
     chars = history.chars + sum(len(placed.message.words) for placed in messages[start:])
-    return _History(seen=tuple(seen), asked=asked, calls=calls, equals=equals, chars=chars)
+    return _History(seen=tuple(seen), asked=asked, calls=calls, runs=runs, equals=equals, chars=chars)
 
 
 def text_in(message: Message, seen: Seen) -> Text:
@@ -207,7 +210,7 @@ def _items(
 
 def _command(frame: Frame, call: Call | None, asked: Message | None) -> str:
     if call is not None:
-        return by_value(calls.command_of(call.tool, call.arguments))
+        return by_value(call.command or calls.command_of(call.tool, call.arguments))
     return frame.command or (calls.commands_in(asked.words) if asked else "")
 
 

@@ -25,6 +25,8 @@ class Call:
     id: str
     tool: str
     arguments: str
+    command: str = ""
+    """What it ran, where its arguments only name a run that an earlier call started."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -215,3 +215,24 @@ def test_the_last_answer_is_found() -> None:
     """-1 where there is none."""
     assert last_assistant(conversation(TASK)) == -1
     assert last_assistant(conversation(TASK, called(), result(), called(), result())) == 3
+
+
+def test_a_poll_is_known_by_the_command_that_it_asks_for() -> None:
+    """However many turns after it, and when the history comes to be known piece by piece."""
+    poll = called(name="2", tool="write_stdin")
+    poll["tool_calls"][0]["function"]["arguments"] = '{"session_id": 7, "chars": ""}'
+    again = json.loads(json.dumps(poll).replace('"2"', '"3"'))
+    turns = [
+        TASK,
+        called("make all"),
+        result("Process running with session ID 7\n"),
+        poll,
+        result("session_id: 7", "2"),
+        again,
+        result("done", "3"),
+    ]
+    observer = Observer()
+    pieces = [observe(*turns[:end], observer=observer) for end in (3, 5, 7)]
+
+    assert [one.items[0].observation.command for one in pieces[-1]] == ["make all"] * 3
+    assert pieces[-1] == observe(*turns)

@@ -134,7 +134,7 @@ def test_lossless_kinds_run_on_all_outputs() -> None:
     for around in (context(), context(shell=False)):
         form = form_of(decide(observe(LISTING, exit_code=1), around=around))
 
-        assert [(applied.rule, applied.loss) for applied in form.applied] == [(("gutter", 1), "lossless")]
+        assert [(applied.rule, applied.loss) for applied in form.applied] == [(("gutter", 2), "lossless")]
         assert engine.render_form(LISTING, form) == BARE
         assert (form.omissions, form.sources) == ((), ())
 

@@ -1,4 +1,4 @@
-"""Padding before line numbers: which numbers are line numbers, and how the padding is found again."""
+"""Padding before line numbers: which numbers are line numbers, and how padding and arrows are found again."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def test_leaves_alone(shorten: Shorten, text: str) -> None:
     "text",
     [
         pytest.param(listing(range(1, 12)), id="cat -n"),
-        pytest.param(listing(range(1, 12), mark="→"), id="an arrow"),
+        pytest.param(listing(range(1001, 1012), mark="→"), id="an arrow with too little padding to make up for it"),
         pytest.param(listing(range(1, 12)) + "\n", id="a line end at the end"),
         pytest.param(listing(range(997, 1003), width=7), id="numbers that grow a digit"),
         pytest.param(listing(range(1, 40, 4)), id="numbers picked by a filter"),
         pytest.param(listing(range(1, 5)) + "\n--\n" + listing(range(90, 95)), id="two parts of a file"),
         pytest.param(
-            listing(range(1, 5)) + "\n" + listing(range(1, 6), width=8, mark="→"), id="two files of two tools"
+            listing(range(1, 5)) + "\n" + listing(range(1, 6), width=3, mark="→"), id="two files of two tools"
         ),
         pytest.param("head\n" + listing(range(1, 5)) + "\ntail", id="text around"),
         pytest.param("     1\ta\n\n     2\tb\n      \n     3\tc", id="blank lines that are not numbered"),
@@ -64,10 +64,26 @@ def test_leaves_alone(shorten: Shorten, text: str) -> None:
     ],
 )
 def test_takes_the_padding_and_nothing_else(shorten: Shorten, text: str) -> None:
-    """Numbers, marks and lines stay as they are."""
+    """Numbers, marks and lines stay as they are, but for arrows with much padding."""
     unpadded = [line.lstrip(" ") if line.strip() else line for line in text.split("\n")]
 
     assert shorten(gutter, text) == "\n".join(unpadded)
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        pytest.param(listing(range(1, 12), mark="→"), listing(range(1, 12), width=1), id="a listing"),
+        pytest.param(
+            listing(range(1, 5), mark="→", line=" → x"), listing(range(1, 5), 1, line=" → x"), id="one in a line"
+        ),
+        pytest.param("    9→a\n   10→b\n  100→c", "9\ta\n10\tb\n100→c", id="as long as there is room"),
+        pytest.param("    1→a\n\n    2→b\n  \n    3→c", "1\ta\n\n2\tb\n  \n3\tc", id="blank lines without number"),
+    ],
+)
+def test_an_arrow_becomes_a_tab(shorten: Shorten, text: str, result: str) -> None:
+    """Where three blanks before the number go with it."""
+    assert shorten(gutter, text) == result
 
 
 def test_leaves_numbers_in_a_json_string_alone(shorten: Shorten) -> None:
@@ -81,7 +97,13 @@ def test_a_line_that_lost_its_padding_is_left_out(shorten: Shorten) -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "note"), [("1\ta\n2\tb\n3\tc", "0-2:5"), ("1\ta\n2\tb\n4\tc", "0-2:6"), ("1\ta\n2\tb\n3\tc", "0-1:6")]
+    ("result", "note"),
+    [
+        ("1\ta\n2\tb\n3\tc", "0-2:5"),
+        ("1\ta\n2\tb\n4\tc", "0-2:6"),
+        ("1\ta\n2\tb\n3\tc", "0-1:6"),
+        ("1\ta\n2\tb\n3\tc", "0-2:6→"),
+    ],
 )
 def test_refuses_what_is_not_the_same(result: str, note: str) -> None:
     """Another width, another number or another place does not give the text back."""
