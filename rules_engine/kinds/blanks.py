@@ -15,6 +15,8 @@ _BLANK = re.compile(r"(?m)(?<=\n)([1-9]\d{0,7})([→\t])$")
 _NUMBERED = re.compile(r"([1-9]\d{0,7})([→\t])")
 _ROUND = 10
 """Agents quote round numbers when they ask for a part of a file, so those stay."""
+_END = re.compile(r"\d+[→\t]\s*[\])};,]+$")
+"""The end of a block: agents ask for what follows it, from the blank line on."""
 
 
 def encode(text: str, observation: Observation) -> Encoded | None:
@@ -31,7 +33,7 @@ def _told(text: str) -> Iterator[tuple[int, int]]:
         start, end = match.span()
         before = text.rfind("\n", 0, start - 1) + 1
         told = text.startswith(f"{number - 1}{mark}", before) and text.startswith(f"{number + 1}{mark}", end + 1)
-        if told and number % _ROUND:
+        if told and number % _ROUND and not _END.match(text[before : start - 1]):
             yield start, end
 
 

@@ -15,7 +15,8 @@ from rules_engine import Form, Observation, Omission, Rewritten, RuleSet, Settin
 from rules_engine.types import Source
 from tests.samples import LISTING, PROGRESS
 
-SIGHT = FirstSight(ruleset=RuleSet(), shell=True, whole=True, chars=9000, allowed=lambda tool: True)
+WORDS = "\n".join(f"value_{n} = compute({n})" for n in range(40))
+SIGHT = FirstSight(ruleset=RuleSet(), shell=True, pointers=True, chars=9000, allowed=lambda tool: True)
 
 
 def seen(key: str, text: str, command: str = "run", source: str | None = None, unasked: bool = False) -> Seen:
@@ -137,6 +138,13 @@ def test_a_new_text_points_to_what_is_forwarded_before_it() -> None:
     ]
 
     assert sources == [{"a"}, {"a"}]
+
+
+def test_no_pointers_where_they_could_not_be_followed() -> None:
+    """Each result stands for itself."""
+    done = run(seen("a", WORDS), seen("b", WORDS), new="b", sight=replace(SIGHT, pointers=False))
+
+    assert done.kept == {"no gain": 1}
 
 
 @pytest.mark.parametrize(("unasked", "sources"), [(False, 0), (True, 1)], ids=["asked for", "unasked"])

@@ -27,6 +27,8 @@ def listing(*lines: str, first: int = 1, mark: str = "\t") -> str:
         pytest.param(listing("a", "b", "c"), id="no blank line"),
         pytest.param(listing("", "b", ""), id="at the ends, where nothing tells where they are"),
         pytest.param(listing("a", "", "b", first=9), id="a round number, which agents quote"),
+        pytest.param(listing("    }", "", "b"), id="behind the end of a block, where agents begin to read"),
+        pytest.param(listing(" ]),", "", "b"), id="behind the end of several"),
         pytest.param(listing("a", " ", "b"), id="a line of blanks"),
         pytest.param(listing("a", "\r", "b"), id="other line ends"),
         pytest.param(listing("a", "", "b", mark=": "), id="another sort of numbers"),
@@ -47,6 +49,8 @@ def test_leaves_alone(shorten: Shorten, text: str) -> None:
     [
         pytest.param(listing("a", "", "b"), "1\ta\n\n3\tb", id="one blank line"),
         pytest.param(listing("a", "", "b", mark="→"), "1→a\n\n3→b", id="an arrow"),
+        pytest.param(listing("}", "", "", "b"), "1\t}\n2\t\n\n4\tb", id="the second behind a block"),
+        pytest.param(listing("f(a, {})", "", "b"), "1\tf(a, {})\n\n3\tb", id="behind more than an end"),
         pytest.param(listing("a", "", "", "b"), "1\ta\n\n\n4\tb", id="two"),
         pytest.param(listing("a", *[""] * 4, "b", first=7), "7\ta\n\n\n10\t\n\n12\tb", id="around a round number"),
         pytest.param("head\n\n" + listing("a", "", "b") + "\n\ntail", "head\n\n1\ta\n\n3\tb\n\ntail", id="text around"),
@@ -76,7 +80,7 @@ def test_blank_lines_that_had_no_number_are_noticed() -> None:
     assert not blanks.verify("1\ta\n\n3\tb\n4\t\n5\tc", "1\ta\n\n3\tb\n\n5\tc", "")
 
 
-LINES = st.lists(st.sampled_from(["", "", "x", " ", "7\ty", "4→"]), max_size=30)
+LINES = st.lists(st.sampled_from(["", "", "x", " ", "}", "7\ty", "4→"]), max_size=30)
 
 
 @given(LINES, st.sampled_from([1, 8, 98]), st.sampled_from(["\t", "→"]), LINES)
