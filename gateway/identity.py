@@ -77,11 +77,12 @@ def last_assistant(conversation: Conversation) -> int:
     return -1
 
 
-def declares_shell(conversation: Conversation, seen: list[Seen]) -> bool:
-    """Whether this client has a shell, by its tools or by what it has used."""
+def declares_shell(conversation: Conversation, seen: list[Seen]) -> bool | None:
+    """Whether this client has a shell, by its tools or by what it has used; `None` if it does not say what it has."""
     if calls.declares_shell(conversation.tools):
         return True
-    return any(s.text.role == "user" or calls.is_shell(s.items[0].observation.tool) for s in seen if s.items)
+    used = any(s.text.role == "user" or calls.is_shell(s.items[0].observation.tool) for s in seen if s.items)
+    return used or (False if conversation.tools else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

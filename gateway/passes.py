@@ -59,9 +59,9 @@ class FirstSight:
     """What deciding needs to know of the request."""
 
     ruleset: RuleSet
-    shell: bool
-    pointers: bool
-    """A pointer may lead back in the history: the provider reads all of it, and nothing says that the client has no shell."""
+    shell: bool | None
+    whole: bool
+    """The provider reads the whole history: only then may a pointer lead back in it."""
     chars: int
     allowed: Callable[[str], bool]
     """Whether the results of this tool may be rewritten."""
@@ -145,7 +145,7 @@ class Pass:
         context = Context(
             shell=sight.shell,
             chars=sight.chars,
-            earlier=self._sources(item) if sight.pointers else (),
+            earlier=self._sources(item) if sight.whole else (),
             recall_ids=frozenset(o.id for form in self._known_forms() for o in form.omissions),
         )
         return decide(observation, sight.ruleset, context)

@@ -207,12 +207,10 @@ class Rewriter:
 def _sight(
     conversation: Conversation, seen: list[Seen], allowed: Callable[[str], bool], ruleset: RuleSet
 ) -> FirstSight:
-    shell = declares_shell(conversation, seen)
     return FirstSight(
         ruleset=ruleset,
-        shell=shell,
-        # Where calls are recorded without what was declared, a pointer can still be followed.
-        pointers=conversation.whole and (shell or not conversation.tools),
+        shell=declares_shell(conversation, seen),
+        whole=conversation.whole,
         chars=sum(len(placed.message.words) for placed in conversation.messages),
         allowed=allowed,
     )

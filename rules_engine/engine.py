@@ -111,7 +111,7 @@ def _run_rules(
 
 
 def _point(draft: Draft, observation: Observation, sort: Nature, settings: Settings, context: Context) -> Draft:
-    if not context.earlier or "shown" in settings.disabled or sort == "structured":
+    if context.shell is False or not context.earlier or "shown" in settings.disabled or sort == "structured":
         return draft
     if invariants.is_json(draft.text):
         return draft

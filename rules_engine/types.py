@@ -194,12 +194,13 @@ class RuleSet:
 class Context:
     """What a decision may know of the request around the observation."""
 
-    shell: bool
-    """The client declared or used a shell, so a recall can be asked for: lossy kinds may run."""
+    shell: bool | None
+    """The client declared or used a shell, so a recall can be asked for: lossy kinds and pointers may run. `None`: it did
+    not say what it has, as recordings do not; a pointer can still be followed."""
     chars: int
     """Text of all messages in the request, in characters."""
     earlier: Sequence[Earlier] = ()
-    """Texts before the observation, as forwarded, in order; empty where no pointer may lead to them."""
+    """Texts before the observation, as forwarded, in order; empty where the provider may clear history unseen."""
     recall_ids: frozenset[str] = frozenset()
     """Ids of the marks that already stand in the request."""
 

@@ -198,16 +198,16 @@ def test_a_framing_that_fails_costs_its_text_only(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("messages", "tools", "shell"),
     [
-        ((TASK,), [], False),
+        ((TASK,), [], None),
         ((TASK, called(tool="search"), result()), [{"function": {"name": "search"}}], False),
         ((TASK,), [{"function": {"name": "bash"}}], True),
         ((TASK, called(), result()), [], True),
         ((TASK, called(), {"role": "user", "content": "New Terminal Output:\nx\n"}), [], True),
     ],
-    ids=["nothing", "another tool", "declared", "used", "a terminal"],
+    ids=["not said", "another tool", "declared", "used", "a terminal"],
 )
-def test_whether_there_is_a_shell(messages: tuple[dict[str, Any], ...], tools: list[Any], shell: bool) -> None:
-    """Only then can a recall be asked for."""
+def test_whether_there_is_a_shell(messages: tuple[dict[str, Any], ...], tools: list[Any], shell: bool | None) -> None:
+    """Only then can a recall be asked for; some do not say."""
     assert declares_shell(conversation(*messages, tools=tools), observe(*messages)) is shell
 
 

@@ -16,7 +16,7 @@ from rules_engine.types import Source
 from tests.samples import LISTING, PROGRESS
 
 WORDS = "\n".join(f"value_{n} = compute({n})" for n in range(40))
-SIGHT = FirstSight(ruleset=RuleSet(), shell=True, pointers=True, chars=9000, allowed=lambda tool: True)
+SIGHT = FirstSight(ruleset=RuleSet(), shell=True, whole=True, chars=9000, allowed=lambda tool: True)
 
 
 def seen(key: str, text: str, command: str = "run", source: str | None = None, unasked: bool = False) -> Seen:
@@ -140,11 +140,20 @@ def test_a_new_text_points_to_what_is_forwarded_before_it() -> None:
     assert sources == [{"a"}, {"a"}]
 
 
-def test_no_pointers_where_they_could_not_be_followed() -> None:
-    """Each result stands for itself."""
-    done = run(seen("a", WORDS), seen("b", WORDS), new="b", sight=replace(SIGHT, pointers=False))
+@pytest.mark.parametrize(
+    ("sight", "kept"),
+    [
+        pytest.param(SIGHT, 0, id="a shell"),
+        pytest.param(replace(SIGHT, shell=None), 0, id="nobody knows of what tools"),
+        pytest.param(replace(SIGHT, shell=False), 1, id="tools, and no shell to recall with"),
+        pytest.param(replace(SIGHT, whole=False), 1, id="a history that may be cut"),
+    ],
+)
+def test_pointers_only_where_they_can_be_followed(sight: FirstSight, kept: int) -> None:
+    """Else each result stands for itself."""
+    done = run(seen("a", WORDS), seen("b", WORDS), new="b", sight=sight)
 
-    assert done.kept == {"no gain": 1}
+    assert done.kept["no gain"] == kept
 
 
 @pytest.mark.parametrize(("unasked", "sources"), [(False, 0), (True, 1)], ids=["asked for", "unasked"])

@@ -204,12 +204,12 @@ def test_a_text_with_nothing_but_a_pointer_falls_back_to_the_raw_text() -> None:
 @pytest.mark.parametrize(
     ("text", "command", "around"),
     [
-        pytest.param(BARE, "cat a.py", context(), id="nothing before it"),
+        pytest.param(BARE, "cat a.py", context(index("before", BARE), shell=False), id="no shell to recall with"),
         pytest.param(f"[\n{NOISE!r}\n]".replace("'", '"'), "cat a.json", context(index("b", "x")), id="nothing shown"),
     ],
 )
 def test_no_pointers(text: str, command: str, around: Context) -> None:
-    """Where there is nothing to point to."""
+    """Where what they hide could not be asked for, and where there is nothing to point to."""
     assert decide(observe(text, command), around=around) == Kept(key="key", reason="no gain")
 
 
