@@ -109,6 +109,16 @@ class Proposer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """The five levels of memory."""
+
+    inject: Literal["off", "index"] = "off"
+    """`index`: a new session's system text gets the rules' stub and the index, and keeps them to its end."""
+    promote_sessions: int = 0
+    """Sessions that have to show the same before a candidate becomes an entry by itself; 0: only a person promotes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """Everything that an operator may say."""
 
@@ -120,6 +130,7 @@ class Config:
     evolution: Numbers = field(default_factory=Numbers)
     store: Store = field(default_factory=Store)
     proposer: Proposer = field(default_factory=Proposer)
+    memory: Memory = field(default_factory=Memory)
 
 
 OPENAI = Upstream(name="openai", url="https://api.openai.com/v1", key_env="OPENAI_API_KEY")
@@ -214,8 +225,8 @@ def _is_required(f: dataclasses.Field[Any]) -> bool:
 def _scalar(node: yaml.ScalarNode, kind: Any, where: str, line: str) -> Any:
     value = yaml.SafeLoader("").construct_object(node) if node.tag != "tag:yaml.org,2002:str" else node.value
     if get_origin(kind) is Literal:
-        if value in get_args(kind):
-            return value
+        if node.value in get_args(kind):  # as it is written: in YAML, `off` is a truth
+            return node.value
         raise ConfigError(f"{line}: {where} must be one of {', '.join(map(repr, get_args(kind)))}, not {node.value!r}")
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)

@@ -3,6 +3,7 @@
 StoreError              the file cannot be read or written; the message says what to do
 ├── StoreBusy           not in time: another process holds it, or the disk is slow
 └── StoreCorrupt        what is in the file is not what was put there
+EntryRefused            an entry of a memory level breaks a limit, or holds what may not stand there; says what to do
 """
 
 from __future__ import annotations
@@ -18,3 +19,7 @@ class StoreBusy(StoreError):
 
 class StoreCorrupt(StoreError):
     """The file is damaged or is not one of ours."""
+
+
+class EntryRefused(Exception):
+    """An entry of a memory level breaks a limit, or holds what may not stand there."""

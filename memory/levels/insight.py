@@ -1,0 +1,184 @@
+"""L1: the index, made by code from what L2, L3 and L4 hold; only its rules are a person's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from memory.errors import EntryRefused
+from memory.levels import facts, procedures, provenance
+from memory.levels.files import read_text, replace_text, writing
+from memory.levels.pointers import POINTER, is_archived
+from memory.levels.provenance import Links
+from memory.levels.values import odd_in, secrets_in, values_in
+
+FILE = "global_mem_insight.txt"
+LINES = 30
+"""At most."""
+BYTES = 1024
+"""Less than."""
+KEY = "L1:"
+
+_HEAD = (
+    "# Index of pointers; what they point to is read when needed.",
+    "L0 memory_management_sop.md; L2 global_mem.txt; L3 NAME.md or NAME.py",
+    "L4 L4_raw_sessions/: YYYY-MM.zip; search all_histories.txt",
+)
+_RULES = "[RULES]"
+_KEY = re.compile(r"\w[\w .+-]{0,38}\w")
+_MOST, _LEAST = 10, 3
+"""Sessions that are pointed to while there is room, and those for which procedures are drawn together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """An index, and what it does not name for want of room."""
+
+    text: str
+    left_out: tuple[str, ...]
+
+
+def build(root: Path) -> Built:
+    """The index of what is there now. Raises `EntryRefused` where its rules leave no room."""
+    return _build(root, rules_of(read_text(root / FILE)))
+
+
+def rebuild(root: Path) -> Built:
+    """Write the index anew; its rules stay. Raises `EntryRefused`, and then the file is as it was."""
+    with writing(root):
+        built = build(root)
+        if built.text != read_text(root / FILE):
+            replace_text(root / FILE, built.text)
+    return built
+
+
+def write_rules(root: Path, rules: Sequence[str]) -> Built:
+    """Give the index other rules, one a line. Raises `EntryRefused` with the reasons."""
+    with writing(root):
+        built = _build(root, tuple(rules))
+        replace_text(root / FILE, built.text)
+    return built
+
+
+def write(root: Path, text: str) -> None:
+    """Put a text in the place of the index; of it, only the rules outlast the next change below. Raises `EntryRefused`."""
+    with writing(root):
+        if problems := check(root, text):
+            raise EntryRefused("; ".join(problems))
+        replace_text(root / FILE, text)
+
+
+def check(root: Path, text: str) -> tuple[str, ...]:
+    """Everything that is wrong with a text as an index: its size, values in it, pointers to nothing."""
+    lines = text.removesuffix("\n").split("\n")
+    size = len(text.encode("utf-8", "surrogatepass"))
+    out = []
+    if len(lines) > LINES:
+        out.append(f"it has {len(lines)} lines; {LINES} are allowed")
+    if size >= BYTES:
+        out.append(f"it has {size} bytes; it must have less than {BYTES}")
+    for number, line in enumerate(lines, 1):
+        found = (*odd_in(line), *values_in(POINTER.sub("", line)))
+        out += [f"line {number} holds {kind}: put it into L2 and point to it" for kind in found]
+        out += [f"line {number}: {dead} points to nothing" for dead in _dead(root, line)]
+    return tuple(out)
+
+
+def rules_of(text: str) -> tuple[str, ...]:
+    """The rules in an index."""
+    lines = text.split("\n")
+    return tuple(line for line in lines[lines.index(_RULES) + 1 :] if line.strip()) if _RULES in lines else ()
+
+
+def key_problem(key: str) -> str | None:
+    """Why a word cannot be a key to sessions; `None`: it can."""
+    if not _KEY.fullmatch(key):
+        return f"'{key[:40]}' is no key: 2 to 40 letters, digits, blanks and . + -"
+    found = (*values_in(key), *secrets_in(key))
+    return f"the key holds {', '.join(found)}" if found else None
+
+
+def _build(root: Path, rules: Sequence[str]) -> Built:
+    links = provenance.read(root)
+    sessions = list(_sessions(root, links))
+    written = [found for name in procedures.names(root) if (found := procedures.read(root, name))]
+    problems: tuple[str, ...] = ()
+    for l3, most in _attempts(written):
+        named = sessions[:most]
+        text = _text(_sections(root, short=l3 is None), l3 or (), named, rules)
+        problems = check(root, text)
+        if not problems:
+            left = sessions[most:]
+            unnamed = [] if l3 is not None else [f"L3:{found.stem}" for found in written]
+            return Built(text=text, left_out=(*unnamed, *(f"{', '.join(keys)}: L4:{name}" for name, keys in left)))
+    raise EntryRefused("; ".join(problems))
+
+
+def _attempts(written: Sequence[procedures.Procedure]) -> Iterator[tuple[list[str] | None, int]]:
+    """Ways to name procedures and sessions, from the fullest to the barest."""
+    stems = list(dict.fromkeys(found.stem for found in written))
+    told = [_told(found) for found in {found.stem: found for found in written}.values()]
+    sets = [_set(name, list(group)) for name, group in groupby(sorted(stems), key=lambda stem: stem.split("_")[0])]
+    ways = [told, _wrapped(stems), _wrapped(sets)]
+    for way in ways:
+        for most in range(_MOST, _LEAST - 1, -1):
+            yield way, most
+    for most in range(_LEAST - 1, -1, -1):
+        yield _wrapped(sets), most
+    for most in range(_LEAST, -1, -1):
+        yield None, most
+
+
+def _told(found: procedures.Procedure) -> str:
+    trigger = " ".join(found.front.get("trigger", "").split())[:60]
+    fits = trigger and not (*odd_in(trigger), *values_in(trigger), *POINTER.findall(trigger))
+    return f"L3:{found.stem}: {trigger}" if fits else f"L3:{found.stem}"
+
+
+def _set(name: str, stems: Sequence[str]) -> str:
+    return stems[0] if len(stems) == 1 else f"{name}_*" if name else stems[0]
+
+
+def _wrapped(stems: Sequence[str]) -> list[str]:
+    return [" ".join(f"L3:{stem}" for stem in stems[at : at + 8]) for at in range(0, len(stems), 8)]
+
+
+def _sections(root: Path, *, short: bool) -> list[str]:
+    names = [name for name in facts.sections(root) if POINTER.fullmatch(f"L2:{name}")]
+    return [] if short or not names else [" ".join(f"L2:{name}" for name in names)]
+
+
+def _text(l2: Sequence[str], l3: Sequence[str], l4: Sequence[tuple[str, Sequence[str]]], rules: Sequence[str]) -> str:
+    told = [f"{', '.join(keys)}: L4:{name}" for name, keys in l4]
+    return "\n".join([*_HEAD, *l2, *l3, *told, _RULES, *rules]) + "\n"
+
+
+def _sessions(root: Path, links: Links) -> Iterator[tuple[str, list[str]]]:
+    """Archived sessions with the keys that no later one has, the latest first."""
+    latest: dict[str, str] = {}
+    for entry, proofs in links.entries.items():
+        names = [max(link.names) for link in proofs if link.names and not link.gone] if entry.startswith(KEY) else []
+        if names:
+            latest[entry.removeprefix(KEY)] = max(names)
+    for name in sorted(set(latest.values()), reverse=True):
+        if is_archived(root, name):
+            yield name, sorted(key for key, own in latest.items() if own == name)
+
+
+def _dead(root: Path, line: str) -> Iterator[str]:
+    for pointer in POINTER.findall(line):
+        level, name = pointer[:2], pointer[3:].rstrip(".:")
+        if not _resolves(root, level, name):
+            yield pointer
+
+
+def _resolves(root: Path, level: str, name: str) -> bool:
+    if level == "L4":
+        return is_archived(root, name.partition("#")[0])
+    if level == "L2":
+        return name in facts.sections(root) or any(fact.id == name for fact in facts.read(root))
+    stems = {file.rpartition(".")[0] for file in procedures.names(root)} | set(procedures.names(root))
+    return any(stem.startswith(name[:-1]) for stem in stems) if name.endswith("*") else name in stems

@@ -1,0 +1,223 @@
+"""What proves an entry, and which entries a session proves: one append-only file of lines, folded into links.
+
+cite, archived, gone, back, dropped ─fold→ Links
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from memory.errors import EntryRefused
+from memory.levels.files import append_line, read_text, replace_text, writing
+from memory.levels.pointers import Pointer, read_pointer
+from memory.levels.values import secrets_in
+
+FILE = "provenance.jsonl"
+QUOTE = 500
+"""Characters that are quoted at most."""
+
+By = Literal["person", "policy", "gateway"]
+"""Who put an entry there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One message that proves an entry."""
+
+    pointer: Pointer
+    quote: str = ""
+    """Its words, verbatim."""
+    exchange: str = ""
+    """The request that was recorded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """Evidence as it stands now."""
+
+    session: str
+    """Its id."""
+    names: tuple[str, ...]
+    """``YYYY-MM/NAME``, where it is archived; a long session may be in several parts."""
+    message: int | None
+    quote: str
+    exchange: str
+    by: By
+    time: float
+    gone: bool
+    """The session was forgotten."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Links:
+    """Both directions."""
+
+    entries: Mapping[str, tuple[Link, ...]] = field(default_factory=dict)
+    """Entry → what proves it; an entry that a person stated may have nothing."""
+    ids: Mapping[str, str] = field(default_factory=dict)
+    """Name of an archived session → its id."""
+    unreadable: int = 0
+    """Lines that a crash tore, or a newer version wrote."""
+
+    def id_of(self, session: str) -> str:
+        """The id of a session that is given by its id or by a name."""
+        return self.ids.get(session, session)
+
+    def why(self, entry: str) -> tuple[Link, ...]:
+        """What proves an entry."""
+        return self.entries.get(entry, ())
+
+    def cited_by(self, session: str) -> tuple[str, ...]:
+        """The entries that a session, given by its id or a name, proves."""
+        id_ = self.id_of(session)
+        return tuple(entry for entry, links in self.entries.items() if any(link.session == id_ for link in links))
+
+
+def read(root: Path) -> Links:
+    """The links as they are now."""
+    events, unreadable = [], 0
+    for line in read_text(root / FILE).split("\n"):
+        event = _parse(line)
+        events += [event] if event else []
+        unreadable += bool(line and not event)
+    ids = {str(event["name"]): str(event["archived"]) for event in events if "archived" in event}
+    names: dict[str, list[str]] = {}
+    for name, id_ in ids.items():
+        names.setdefault(id_, []).append(name)
+    gone = _gone(events, ids)
+    cited: dict[str, list[Link]] = {}
+    for event in events:
+        if "dropped" in event:
+            cited.pop(event["dropped"], None)
+        elif "cite" in event:
+            links = cited.setdefault(event["cite"], [])
+            links += (_link(event, proof, ids, names, gone) for proof in event["evidence"])
+    return Links(entries={entry: tuple(links) for entry, links in cited.items()}, ids=ids, unreadable=unreadable)
+
+
+def cite(root: Path, entry: str, evidence: Sequence[Evidence], by: By, now: float) -> None:
+    """Note what proves an entry. It comes before the entry: one without proof must never stand there, even for a moment."""
+    if by != "person" and not evidence:
+        raise EntryRefused(f"{entry} has no evidence: name the message that proves it, as L4:SESSION#MESSAGE")
+    for proof in evidence:
+        if len(proof.quote) > QUOTE:
+            raise EntryRefused(f"a quote has {len(proof.quote)} characters: quote at most {QUOTE}")
+        if secrets_in(proof.quote):
+            raise EntryRefused("the quote holds a secret: quote something else")
+    proofs = [_proof(proof) for proof in evidence]
+    _append(root, {"cite": entry, "by": by, "time": now, "evidence": proofs})
+
+
+def archive(root: Path, id_: str, name: str) -> None:
+    """Note that a session, or a part of it, is in a zip as ``YYYY-MM/NAME``."""
+    _append(root, {"archived": id_, "name": name})
+
+
+def drop(root: Path, entry: str) -> None:
+    """Note that an entry is no more."""
+    _append(root, {"dropped": entry})
+
+
+def forget(root: Path, session: str) -> None:
+    """Mark a session's evidence as gone, and take its words out."""
+
+    def change(event: dict[str, Any], ids: Mapping[str, str]) -> dict[str, Any]:
+        proofs = event.get("evidence", ())
+        return event | ({"evidence": [_silent(proof, session, ids) for proof in proofs]} if proofs else {})
+
+    _rewrite(root, change, [{"gone": session}])
+
+
+def restore(root: Path, session: str) -> None:
+    """Mark a session's evidence as there again."""
+    _append(root, {"back": session})
+
+
+def revise(root: Path, redact: Callable[[str], str]) -> None:
+    """Redact all quotes again."""
+
+    def change(event: dict[str, Any], ids: Mapping[str, str]) -> dict[str, Any]:
+        if "evidence" not in event:
+            return event
+        return event | {"evidence": [proof | {"quote": redact(proof.get("quote", ""))} for proof in event["evidence"]]}
+
+    _rewrite(root, change, [])
+
+
+def _append(root: Path, event: Mapping[str, Any]) -> None:
+    with writing(root):
+        append_line(root / FILE, _dump(event))
+
+
+def _rewrite(
+    root: Path, change: Callable[[dict[str, Any], Mapping[str, str]], dict[str, Any]], more: Sequence[Mapping[str, Any]]
+) -> None:
+    with writing(root):
+        # A torn line goes: nobody can say whose words are in it.
+        events = [event for line in read_text(root / FILE).split("\n") if (event := _parse(line))]
+        ids = {str(event["name"]): str(event["archived"]) for event in events if "archived" in event}
+        changed = [*(change(event, ids) for event in events), *more]
+        replace_text(root / FILE, "".join(f"{_dump(event)}\n" for event in changed))
+
+
+def _silent(proof: dict[str, Any], session: str, ids: Mapping[str, str]) -> dict[str, Any]:
+    own = read_pointer(proof["pointer"]).session
+    return proof | {"quote": ""} if ids.get(own, own) == ids.get(session, session) else proof
+
+
+def _gone(events: Iterable[Mapping[str, Any]], ids: Mapping[str, str]) -> frozenset[str]:
+    gone: set[str] = set()
+    for event in events:
+        if session := event.get("gone"):
+            gone.add(ids.get(session, session))
+        elif session := event.get("back"):
+            gone.discard(ids.get(session, session))
+    return frozenset(gone)
+
+
+def _link(
+    event: Mapping[str, Any],
+    proof: Mapping[str, Any],
+    ids: Mapping[str, str],
+    names: Mapping[str, list[str]],
+    gone: frozenset[str],
+) -> Link:
+    pointer = read_pointer(proof["pointer"])
+    id_ = ids.get(pointer.session, pointer.session)
+    return Link(
+        session=id_,
+        names=tuple(names.get(id_, ())),
+        message=pointer.message,
+        quote=proof.get("quote", ""),
+        exchange=proof.get("exchange", ""),
+        by=event["by"],
+        time=event["time"],
+        gone=id_ in gone,
+    )
+
+
+def _proof(proof: Evidence) -> dict[str, str]:
+    told = {"pointer": str(proof.pointer), "quote": proof.quote, "exchange": proof.exchange}
+    return {name: value for name, value in told.items() if value}
+
+
+def _parse(line: str) -> dict[str, Any] | None:
+    """An event; `None` for what is torn, or from a newer version."""
+    try:
+        event = json.loads(line)
+        if "cite" in event:
+            for proof in event["evidence"]:
+                read_pointer(proof["pointer"])
+            return event if {"by", "time"} <= event.keys() else None
+        named = [event[name] for name in ("archived", "gone", "back", "dropped") if name in event]
+        return event if len(named) == 1 and ("name" in event or "archived" not in event) else None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, EntryRefused):
+        return None
+
+
+def _dump(event: Mapping[str, Any]) -> str:
+    return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
