@@ -34,6 +34,7 @@ STATES = re.compile(
     r"|\b(?:success(?:ful(?:ly)?)?|succeeded|completed|up to date|nothing to commit|exit(?:ed)? (?:code|status))\b"
 )
 """What a person would take for a failure, a result or an end; not the engine's own patterns."""
+_ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _PLACE = re.compile(r"^[^\s:]+:\d+[:-]\s*")
 _OLD = ("old_str", "old_string", "oldText", "old_text", "search", "old")
 
@@ -101,6 +102,7 @@ class Page:
     @classmethod
     def read(cls, text: str) -> Page:
         """Look once."""
+        text = plain(text)
         whole = cores(text.split("\n"))
         return cls(words(text), frozenset(line for line in whole if len(line) > 2), "\n" + "\n".join(whole) + "\n")
 
@@ -216,9 +218,15 @@ class _Context:
         return any(line in page.joined for page in self.shown)
 
 
+def plain(text: str) -> str:
+    """A text without escape codes, and of lines that were drawn over each other the last."""
+    text = _ESCAPE.sub("", text)
+    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n")) if "\r" in text else text
+
+
 def stating(text: str) -> set[str]:
     """Lines that state a failure, a result or an end."""
-    lines = (line.strip() for line in text.split("\n") if STATES.search(line))
+    lines = (line.strip() for line in plain(text).split("\n") if STATES.search(line))
     return {line for line in lines if 3 <= len(line) <= 400}
 
 
@@ -257,12 +265,12 @@ def _old(arguments: object) -> Iterator[str]:
 
 def _trace(raw: str, text: str, found: Figures) -> None:
     """How much of a rewritten text is not of the raw one, or has moved in it."""
-    source = cores(raw.split("\n"))
+    source = cores(plain(raw).split("\n"))
     places: dict[str, list[int]] = {}
     for at, line in enumerate(source):
         places.setdefault(line, []).append(at)
     cursor = 0
-    for line in cores(text.split("\n")):
+    for line in cores(plain(text).split("\n")):
         found.rewritten += len(line)
         if line not in places:
             found.foreign += len(line)
