@@ -53,6 +53,7 @@ class Gateway:
     pins: Pins
     pools: Pools
     evolution: Evolution
+    proposer: ModelProposer
     archive: Archive
     recorder: Recorder
     walk: Walk
@@ -103,6 +104,7 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
                     pins=pins,
                     pools=pools,
                     evolution=evolution,
+                    proposer=proposer,
                     archive=archive,
                     recorder=recorder,
                     walk=walk,

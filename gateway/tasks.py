@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gateway.exchange import Exchange
 from gateway.identity import Item, Seen
@@ -92,7 +92,7 @@ def look(
     task = applied(task, [result.decision for result in tried.values() if result.decision])
     signals, newest = _listen(exchange, shadowed)
     blamed = complaints([*heard, *signals])
-    task, events = complain(task, _as_signals(blamed, [*heard, *signals]), time)
+    task, events = complain(task, blamed, time)
     hard: list[Missed] = []
     for event in events:
         if event.name == "frozen" and event.ref is not None:
@@ -115,12 +115,12 @@ def _listen(exchange: Exchange, shadowed: Mapping[str, Result]) -> tuple[tuple[S
     assert outgoing is not None
     recent = _recent(conversation)
     real = {s.item.observation.key: _result(s) for s in outgoing.shown if s.at >= recent}
-    signals = outgoing.signals
+    # Of a mark within reach it can be told what its recall was for; of an older one, only that it was asked for.
+    signals = tuple(signal for signal in outgoing.signals if signal.key not in real)
     newest: tuple[Turn, ...] = ()
     if any(result.form and result.form.omissions for result in real.values()):
         newest = _turns(conversation, outgoing.seen, real, recent)
-        # a recall was heard when it was asked for, however old the mark is
-        signals = (*signals, *(signal for signal in detect(newest) if signal.name != "recall"))
+        signals = (*signals, *detect(newest))
     if not shadowed.keys().isdisjoint(real):
         signals = (*signals, *missed(_turns(conversation, outgoing.seen, {**real, **shadowed}, recent)))
     return signals, newest
@@ -133,17 +133,6 @@ def hands_back(exchange: Exchange) -> bool:
         return False
     plain = not any(name == b"content-encoding" for name, _ in exchange.answer_headers)
     return plain and bool(conversation.tools) and not shape.calls_tools(b"".join(exchange.reply))
-
-
-def _as_signals(blamed: Iterable[Complaint], heard: Sequence[Signal]) -> list[Signal]:
-    """Each complaint as the strongest of the signals that it is made of, with the evidence of all."""
-    out = []
-    for complaint in blamed:
-        strongest = max((signal for signal in heard if signal.key == complaint.key), key=lambda signal: signal.weight)
-        out.append(
-            replace(strongest, rules=complaint.rules, evidence="; ".join(complaint.evidence), weight=complaint.weight)
-        )
-    return out
 
 
 def _repair(

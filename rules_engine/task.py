@@ -13,7 +13,7 @@ from rules_engine.events import EventName, PoolEvent, ref_of
 from rules_engine.numbers import Numbers
 from rules_engine.scan import is_found
 from rules_engine.selection import Selection
-from rules_engine.types import Decision, Observation, Rewritten, Rule, RuleRef, RuleSet, Settings, Signal
+from rules_engine.types import Decision, Observation, Rewritten, Rule, RuleRef, RuleSet, Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,17 +81,17 @@ def applied(task: Task, decisions: Iterable[Decision]) -> Task:
     return replace(task, uses=uses)
 
 
-def complain(task: Task, signals: Iterable[Signal], time: float) -> tuple[Task, tuple[PoolEvent, ...]]:
+def complain(task: Task, blamed: Iterable[Complaint], time: float) -> tuple[Task, tuple[PoolEvent, ...]]:
     """Freeze the rules that are blamed, and no others. A rule is complained about once in a task."""
     uses = dict(task.uses)
     events: list[PoolEvent] = []
-    for signal in signals:
-        for ref in signal.rules:
+    for complaint in blamed:
+        for ref in complaint.rules:
             use = uses.get(ref)
             if use is None or use.is_frozen:
                 continue
-            uses[ref] = replace(use, confidence=0.0, complaint=f"{signal.name}: {signal.evidence}")
-            events += _complained(task, uses[ref], signal, time)
+            uses[ref] = replace(use, confidence=0.0, complaint=f"{complaint.name}: {'; '.join(complaint.evidence)}")
+            events += _complained(task, uses[ref], complaint, time)
     return replace(task, uses=uses), tuple(events)
 
 
@@ -160,12 +160,13 @@ def _removed(decision: Decision) -> Mapping[RuleRef, int]:
     return found
 
 
-def _complained(task: Task, use: Use, signal: Signal, time: float) -> Iterator[PoolEvent]:
+def _complained(task: Task, use: Use, complaint: Complaint, time: float) -> Iterator[PoolEvent]:
     if use.is_new:
         reason = f"complained about in the task that made it: {use.complaint}"
         yield _event(task, "refused", time, rule=use.rule, data={"reason": reason})
         return
-    data = {"signal": signal.name, "key": signal.key, "evidence": signal.evidence, "weight": signal.weight}
+    evidence = "; ".join(complaint.evidence)
+    data = {"signal": complaint.name, "key": complaint.key, "evidence": evidence, "weight": complaint.weight}
     yield _event(task, "complained", time, ref=ref_of(use.rule), data=data)
     yield _event(task, "frozen", time, ref=ref_of(use.rule))
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rules_engine.complaints import Complaint
 from rules_engine.pool import EMPTY, Numbers, Pool, PoolEvent, fold, imports
 from rules_engine.selection import Selection
 from rules_engine.task import (
@@ -35,7 +36,6 @@ from rules_engine.types import (
     Rule,
     RuleRef,
     Settings,
-    Signal,
     Trigger,
 )  # fmt: skip
 
@@ -60,9 +60,9 @@ def rewritten(*by: RuleRef, removed: int = 100) -> Decision:
     return Rewritten(key="k", raw_digest="", forms=(form, form))
 
 
-def signal(*blamed: RuleRef) -> Signal:
+def complaint(*blamed: RuleRef) -> Complaint:
     """A complaint about these rules."""
-    return Signal(name="recall", key="k", rules=blamed, evidence="echo recall:abc123", weight=1.0)
+    return Complaint(name="recall", key="k", rules=blamed, evidence=("echo recall:abc123",), weight=1.0)
 
 
 def in_use(task: Task, *, shadow: bool = False) -> list[str]:
@@ -111,7 +111,7 @@ def test_code_off_below_a_third(confidence: float, *, is_on: bool) -> None:
 def test_paper_a_complaint_freezes_the_rule_for_the_task() -> None:
     """Its confidence is 0, it decides no more, and what it did is not written back; others go on."""
     task = applied(begun(rule("x"), rule("y")), [rewritten(X, Y)])
-    task, events = complain(task, [signal(X)], 2)
+    task, events = complain(task, [complaint(X)], 2)
 
     assert told(events) == [("complained", X), ("frozen", X)]
     assert events[0].data == {"signal": "recall", "key": "k", "evidence": "echo recall:abc123", "weight": 1.0}
@@ -123,20 +123,20 @@ def test_paper_a_complaint_freezes_the_rule_for_the_task() -> None:
 def test_only_the_rules_that_are_blamed() -> None:
     """A lossless kind or a rule of another task is nobody's here."""
     task = begun(rule("x"))
-    assert complain(task, [signal(("shown", 1)), signal()], 1) == (task, ())
+    assert complain(task, [complaint(("shown", 1)), complaint()], 1) == (task, ())
 
 
 def test_a_task_complains_once_about_a_rule() -> None:
     """What it left out before it was frozen can be missed again: that is the same complaint."""
-    task, first = complain(begun(rule("x")), [signal(X), signal(X)], 1)
-    _, second = complain(task, [signal(X)], 2)
+    task, first = complain(begun(rule("x")), [complaint(X), complaint(X)], 1)
+    _, second = complain(task, [complaint(X)], 2)
     assert (len(first), second) == (2, ())
 
 
 def test_paper_a_new_rule_that_is_complained_about_is_not_written_back() -> None:
     """It is refused, with the reason, so that nobody proposes it again."""
     task = applied(begun(rule("x"), made=[rule("x")]), [rewritten(X)])
-    task, events = complain(task, [signal(X)], 1)
+    task, events = complain(task, [complaint(X)], 1)
 
     assert told(events) == [("refused", X)]
     assert "complained about in the task that made it: recall" in events[0].text("reason")
@@ -183,7 +183,7 @@ def test_defect_cumulative_counts_instead_of_the_tasks_own() -> None:
 
 def test_a_session_that_goes_on_tells_nothing_twice() -> None:
     """What was told is told; what is frozen stays frozen."""
-    task, _ = complain(applied(begun(rule("x"), rule("y")), [rewritten(X, Y)]), [signal(Y)], 1)
+    task, _ = complain(applied(begun(rule("x"), rule("y")), [rewritten(X, Y)]), [complaint(Y)], 1)
     again = renew(task)
     assert told(end(again, 2)) == [("ended", None)]
     assert in_use(again) == ["x"]
@@ -193,7 +193,7 @@ def test_a_session_that_goes_on_tells_nothing_twice() -> None:
 def test_a_new_rule_is_new_until_it_is_told() -> None:
     """A complaint that comes after that is one about a rule of the pool."""
     task = begun(rule("x"), rule("y"), made=[rule("x"), rule("y")])
-    task, events = complain(renew(applied(task, [rewritten(X)])), [signal(X), signal(Y)], 2)
+    task, events = complain(renew(applied(task, [rewritten(X)])), [complaint(X), complaint(Y)], 2)
     assert told(events) == [("complained", X), ("frozen", X), ("refused", Y)]
 
 
@@ -207,7 +207,7 @@ def test_a_rule_in_shadow_is_told_of_apart() -> None:
 
 def test_paper_a_frozen_rule_is_replaced_by_a_child_with_a_name_of_its_own() -> None:
     """Confidence 1.0, in the parent's place."""
-    task, _ = complain(begun(rule("x")), [signal(X)], 1)
+    task, _ = complain(begun(rule("x")), [complaint(X)], 1)
     task, events = repair(task, rule("z", parent="x", confidence=0.4, times_applied=9), 2, at_once=True)
 
     assert told(events) == [("proposed", Z), ("admitted", Z)]
@@ -218,7 +218,7 @@ def test_paper_a_frozen_rule_is_replaced_by_a_child_with_a_name_of_its_own() -> 
 
 def test_a_replacement_is_tried_before_it_is_applied() -> None:
     """Unless its caller admitted it."""
-    task, _ = complain(begun(rule("x")), [signal(X)], 1)
+    task, _ = complain(begun(rule("x")), [complaint(X)], 1)
     task, events = repair(task, rule("z", parent="x"), 2)
     assert told(events) == [("proposed", Z)]
     assert (in_use(task), in_use(task, shadow=True)) == ([], ["z"])
@@ -234,13 +234,13 @@ def test_a_replacement_is_tried_before_it_is_applied() -> None:
 )
 def test_no_replacement_but_for_a_frozen_rule(made: Rule) -> None:
     """Nothing changes."""
-    task, _ = complain(begun(rule("x"), rule("y")), [signal(X)], 1)
+    task, _ = complain(begun(rule("x"), rule("y")), [complaint(X)], 1)
     assert repair(task, made, 2) == (task, ())
 
 
 def test_one_replacement_for_a_rule() -> None:
     """A second one is not taken."""
-    task, _ = complain(begun(rule("x")), [signal(X)], 1)
+    task, _ = complain(begun(rule("x")), [complaint(X)], 1)
     task, _ = repair(task, rule("z", parent="x"), 2)
     assert repair(task, rule("w", parent="x"), 3) == (task, ())
 
@@ -269,7 +269,7 @@ def test_code_three_proposals_in_a_task() -> None:
 )
 def test_uncovered(chars: int, command: str, *, expected: bool) -> None:
     """A large observation that no trigger is for, whether or not its rule found something to drop."""
-    task, _ = complain(begun(rule("x"), rule("z"), shadow=[rule("y")]), [signal(Z)], 1)
+    task, _ = complain(begun(rule("x"), rule("z"), shadow=[rule("y")]), [complaint(Z)], 1)
     observation = Observation(key="k", tool="bash", command=command, exit_code=0, text="a" * chars)
     assert is_uncovered(task, observation) is expected
 
@@ -313,7 +313,7 @@ def _run(pool: Pool, plan: Sequence[str], number: int) -> list[PoolEvent]:
     events: list[PoolEvent] = []
     for step in plan:
         if step == "complain":
-            task, more = complain(task, [signal(X)], float(number))
+            task, more = complain(task, [complaint(X)], float(number))
             events += more
         else:
             task = applied(task, [rewritten(X if step == "apply" else Y)])
@@ -325,6 +325,6 @@ def test_a_task_does_not_change_under_its_reader() -> None:
     task = begun(rule("x"))
     before = replace(task, uses=dict(task.uses))
     applied(task, [rewritten(X)])
-    complain(task, [signal(X)], 1)
+    complain(task, [complaint(X)], 1)
     propose(task, rule("z"), 1)
     assert task == before

@@ -9,7 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gateway.config import Config, Rewriting
+import pytest
+
+from gateway.config import Config, Proposer, Rewriting
 from gateway.rules import POOL, SHARED, change_pool
 from memory import PoolEvents
 from rules_engine import Rule
@@ -220,3 +222,29 @@ async def test_why(tmp_path: Path) -> None:
         assert "80 lines left out" in " ".join(result.stdout.split())
         assert "objdump" in next(line for line in result.stdout.splitlines() if "foreign@1" in line)
     assert (await asyncio.to_thread(invoke, "rules", "why", "nix", "--data", tmp_path)).exit_code == 2
+
+
+async def test_a_model_proposes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The configured model is asked for a plan when a session begins; its rule is on record with what admission said, its
+    tokens count, and no request waited for it."""
+    rule = {"rule_id": "fetch_parts", "trigger_regex": r"\bfetch\b", "strip_patterns": ["^part "]}
+    monkeypatch.setenv("MODEL_KEY", "a-key")
+    said = whole(
+        SAMPLE.answer(
+            json.dumps({"rules": [rule]}), {"prompt_tokens": 900, "completion_tokens": 60, "total_tokens": 960}
+        )
+    )
+    async with upstream(ANSWER) as up, upstream(said) as other:
+        model = Proposer(model="openai/writer", url=f"{other.url}/v1", share=0.9, key_env="MODEL_KEY")
+        given = replace(config(up.url), proposer=model)
+        async with service(given, tmp_path) as gateway:
+            await session(gateway, 1)
+            async with asyncio.timeout(PATIENCE):
+                while gateway.gateway.proposer.figures()["refused"] == 0:
+                    await settled(gateway)
+            found = {event.name: event for event in await events(tmp_path)}
+            figures = gateway.gateway.proposer.figures()
+    assert found["proposed"].rule is not None
+    assert found["proposed"].rule.trigger.pattern == r"\bfetch\b"
+    assert "sessions" in found["refused"].text("reason")
+    assert figures["tokens"] == 960
