@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from rules_engine.complaints import Complaint
 from rules_engine.events import EventName, PoolEvent, ref_of
 from rules_engine.numbers import Numbers
 from rules_engine.scan import is_found
