@@ -41,14 +41,21 @@ def verify(text: str, result: str, note: str) -> bool:
     """Number the blank lines between two numbered ones that leave room for just so many, and compare."""
     out: list[str] = []
     blank = 0
-    last: re.Match[str] | None = None
+    last = ""
     for line in result.split("\n"):
         if not line:
             blank += 1
             continue
-        here = _NUMBERED.match(line)
-        between = bool(here and last and here[2] == last[2] and int(here[1]) == int(last[1]) + blank + 1)
-        out += [f"{int(last[1]) + k}{last[2]}" if between and last else "" for k in range(1, blank + 1)]
+        if blank:
+            out += _numbered(last, line, blank)
         out.append(line)
-        blank, last = 0, here
+        blank, last = 0, line
     return "\n".join([*out, *[""] * blank]) == text
+
+
+def _numbered(before: str, after: str, blank: int) -> list[str]:
+    """So many blank lines, as they were between these two."""
+    last, here = _NUMBERED.match(before), _NUMBERED.match(after)
+    if not last or not here or here[2] != last[2] or int(here[1]) != int(last[1]) + blank + 1:
+        return [""] * blank
+    return [f"{int(last[1]) + k}{last[2]}" for k in range(1, blank + 1)]
