@@ -1,9 +1,9 @@
 """`index.sqlite`: which sessions are in which zip, and the journal of the runs that put them there.
 
-    runs ─1:n→ items (a raw log on its way)            the journal; losing it costs time and nothing else
+    runs ─1:n→ items (a raw log on its way)                                the journal; losing it costs time and nothing else
     members (a session, or a part of one, in a zip) ─1:n→ exchanges      can be made anew from the zips
 
-A member is a row only when it was read back from its zip and found right.
+`items.plan` and `runs.history` are JSON. A member is a row only when it was read back from its zip and found right.
 """
 
 from __future__ import annotations
@@ -23,6 +23,15 @@ PATIENCE = 10.0
 
 Row = tuple[Any, ...]
 
+_PRAGMAS = (
+    "auto_vacuum=INCREMENTAL",
+    "journal_mode=WAL",
+    "synchronous=FULL",
+    "secure_delete=ON",
+    "foreign_keys=ON",
+    "journal_size_limit=33554432",
+)
+
 
 class Index:
     """The index through one connection. It waits where it is asked: use it in a thread or a process of its own."""
@@ -38,9 +47,8 @@ class Index:
             make_file(path)
             index = cls(path, _connect(f"{path.absolute().as_uri()}?mode=rw"))
         try:
-            for pragma in ("auto_vacuum=INCREMENTAL", "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
+            for pragma in _PRAGMAS:
                 index.rows(f"PRAGMA {pragma}")
-            index.rows("PRAGMA journal_size_limit=33554432")
             index._migrate()
         except BaseException:
             index.close()
@@ -112,21 +120,20 @@ _INITIAL = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE runs (id TEXT PRIMARY KEY, started REAL NOT NULL, ended REAL, phase TEXT NOT NULL, state TEXT NOT NULL,
   history TEXT, report TEXT);
-CREATE TABLE items (source TEXT NOT NULL, run TEXT NOT NULL, raw_name TEXT NOT NULL, state TEXT NOT NULL,
-  inode INTEGER NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, start_at INTEGER NOT NULL,
-  raw_sha256 TEXT NOT NULL, plan TEXT, note TEXT, PRIMARY KEY (source, run));
-CREATE INDEX items_run ON items (run);
+CREATE TABLE items (source TEXT PRIMARY KEY, run TEXT NOT NULL, state TEXT NOT NULL, inode INTEGER NOT NULL,
+  size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, staged TEXT NOT NULL, plan TEXT NOT NULL);
 CREATE TABLE sightings (source TEXT PRIMARY KEY, inode INTEGER NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
   since REAL NOT NULL);
 CREATE TABLE members (id INTEGER PRIMARY KEY, zip TEXT NOT NULL, member TEXT NOT NULL, session TEXT NOT NULL,
-  model TEXT, format TEXT NOT NULL, started REAL NOT NULL, ended REAL NOT NULL, exchanges INTEGER NOT NULL,
-  messages INTEGER NOT NULL, size INTEGER NOT NULL, sha256 TEXT NOT NULL, raw_size INTEGER NOT NULL,
-  raw_sha256 TEXT NOT NULL, history_at INTEGER NOT NULL, history_size INTEGER NOT NULL, UNIQUE (zip, member));
+  model TEXT, format TEXT NOT NULL, started REAL NOT NULL, ended REAL NOT NULL, messages INTEGER NOT NULL,
+  size INTEGER NOT NULL, sha256 TEXT NOT NULL, raw_size INTEGER NOT NULL, raw_sha256 TEXT NOT NULL,
+  history_at INTEGER, history_size INTEGER, UNIQUE (zip, member));
 CREATE INDEX members_session ON members (session, started);
 CREATE INDEX members_raw ON members (raw_sha256);
-CREATE TABLE exchanges (id TEXT NOT NULL, member INTEGER NOT NULL REFERENCES members (id), ordinal INTEGER NOT NULL,
-  sha256 TEXT NOT NULL, PRIMARY KEY (id, member)) WITHOUT ROWID;
-CREATE INDEX exchanges_member ON exchanges (member)
+CREATE TABLE exchanges (key TEXT NOT NULL, member INTEGER NOT NULL REFERENCES members (id) ON DELETE CASCADE,
+  ordinal INTEGER NOT NULL, id TEXT, PRIMARY KEY (key, member)) WITHOUT ROWID;
+CREATE INDEX exchanges_member ON exchanges (member);
+CREATE INDEX exchanges_id ON exchanges (id)
 """
 
 MIGRATIONS = (_INITIAL, SEARCH)

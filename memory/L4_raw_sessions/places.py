@@ -10,7 +10,8 @@ from pathlib import Path
 RAW = "model_responses_*.txt"
 """Raw logs: one a session, written by whoever talks to the model."""
 
-SEALED = "model_responses_*.sealed"
+SEAL = ".sealed"
+SEALED = f"model_responses_*{SEAL}"
 """Raw logs that a run has put aside: what is written later begins a new file."""
 
 ZIP = re.compile(r"(\d{4}-\d{2})(?:_(\d+))?\.zip")
@@ -91,3 +92,8 @@ def zip_name(month: str, number: int) -> str:
 
 def _moment(time: float) -> datetime:
     return datetime.fromtimestamp(time, UTC)
+
+
+def places_at(l4_dir: Path | str | None) -> Places:
+    """The archive in a folder; `memory/L4_raw_sessions` here, where none is said."""
+    return Places(Path(l4_dir) if l4_dir else Path("memory", "L4_raw_sessions"))

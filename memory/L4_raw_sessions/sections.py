@@ -24,7 +24,9 @@ from urllib.parse import quote, unquote
 
 _MARK = re.compile(rb"=== (?:(Prompt|Response) ===(?: (.*?))?|(USER|ASSISTANT) ===)\r?\n?")
 _REST = re.compile(rb"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)((?: \w+=\S*)*)(?: .*)?")
-_SAFE = "/:@+,.-_"
+SAFE = "/:@+,.-_"
+"""Characters that stand for themselves in the values of a marker."""
+
 _SEAL = 16
 
 
@@ -68,7 +70,7 @@ class Section:
 
 def put(kind: str, time: float, body: bytes, **fields: str) -> bytes:
     """A section of ours; its body is one line of JSON."""
-    said = "".join(f" {name}={quote(value, safe=_SAFE)}" for name, value in fields.items())
+    said = "".join(f" {name}={quote(value, safe=SAFE)}" for name, value in fields.items())
     stamp = datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M:%S")
     return f"=== {kind} === {stamp} len={len(body)} sha={seal(body)}{said}\n".encode() + body + b"\n\n"
 
@@ -80,7 +82,9 @@ def seal(body: bytes) -> str:
 
 def read_sections(file: BinaryIO) -> Iterator[Section]:
     """The sections of a log from where the file stands, one at a time in memory."""
-    end = os.fstat(file.fileno()).st_size
+    start = file.tell()
+    end = file.seek(0, os.SEEK_END)
+    file.seek(start)
     head, parts = b"", list[bytes]()
     while line := file.readline():
         if _MARK.fullmatch(line) is None:
