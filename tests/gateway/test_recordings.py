@@ -78,7 +78,8 @@ def test_sessions_come_as_they_are_read(tmp_path: Path) -> None:
     heard: list[int] = []
     sessions = read_sessions(tmp_path / "x.jsonl", heard.append)
     assert next(sessions).messages == []
-    assert heard and heard[-1] < 100_000
+    assert heard
+    assert heard[-1] < 100_000
     with pytest.raises(RecordingError, match="line 20001: not JSON"):
         list(sessions)
     assert heard[-1] == (tmp_path / "x.jsonl").stat().st_size
