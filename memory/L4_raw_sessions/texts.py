@@ -42,13 +42,10 @@ def put(index: Index, part: int, lines: Iterable[Line]) -> None:
         index.rows("INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?)", row)
 
 
-def drop(index: Index, part: int) -> None:
-    """Take the messages of a part out, and those texts that no other message says, inside a transaction of the caller."""
-    texts = index.rows("SELECT DISTINCT text FROM messages WHERE part = ?", (part,))
-    index.rows("DELETE FROM messages WHERE part = ?", (part,))
-    for (text,) in texts:
-        if not index.rows("SELECT 1 FROM messages WHERE text = ? LIMIT 1", (text,)):
-            _drop_text(index, text)
+def drop_orphans(index: Index) -> None:
+    """Take out those texts that no message says any more, inside a transaction of the caller."""
+    for (text,) in index.rows("SELECT id FROM texts WHERE NOT EXISTS (SELECT 1 FROM messages WHERE text = texts.id)"):
+        _drop_text(index, text)
 
 
 def text_of(index: Index, id_: int) -> str:

@@ -1,0 +1,181 @@
+"""Taking a session out of everything that is stored of it: archive, raw logs, trash, zips, histories, index."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from memory.archive import Archive
+from memory.errors import StoreError
+from memory.L4_raw_sessions import texts
+from memory.L4_raw_sessions.catchup import home
+from memory.L4_raw_sessions.exchanges import read_exchanges
+from memory.L4_raw_sessions.histories import read_blocks
+from memory.L4_raw_sessions.index import Index
+from memory.L4_raw_sessions.journal import Journal
+from memory.L4_raw_sessions.live import LiveSessions
+from memory.L4_raw_sessions.places import Places, places_at
+from memory.L4_raw_sessions.reading import all_parts, find_parts
+from memory.L4_raw_sessions.rebuild import held
+from memory.L4_raw_sessions.reconciling import reconcile
+from memory.L4_raw_sessions.rewriting import blank_blocks, rewrite_zip
+from memory.L4_raw_sessions.search import searched
+from memory.L4_raw_sessions.sections import read_sections
+from memory.L4_raw_sessions.zips import BROKEN, facts_of
+
+FORGOTTEN = "forgotten.txt"
+"""What is left of a session that was forgotten: the digest of its id, on a line."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What was taken out."""
+
+    session: str
+    """Its id."""
+    names: tuple[str, ...]
+    """``YYYY-MM/NAME`` of its members."""
+    rows: int
+    """Rows of the archive that were emptied."""
+    raw: int
+    """Raw logs that were deleted, in the trash, too."""
+    problems: tuple[str, ...]
+    """What could not be looked into; to be removed by hand, should it hold the session."""
+
+
+def forget(session: str, *, l4_dir: Path | str | None = None) -> Forgotten:
+    """Forget a session, by its id or by ``YYYY-MM/NAME``. Cut off, it is to be called again. Raises `StoreError`."""
+    places = places_at(l4_dir)
+    with held(places), searched(places) as index:
+        if index is None:
+            raise StoreError(f"{places.folder}: nothing is archived or recorded here")
+        parts = find_parts(index, session)
+        return _forget(places, index, parts[0].session if parts else session)
+
+
+def forget_all(*, l4_dir: Path | str | None = None) -> list[Forgotten]:
+    """Forget all sessions of the tenant whose archive this is."""
+    places = places_at(l4_dir)
+    with held(places), searched(places) as index:
+        ids = dict.fromkeys(part.session for part in all_parts(index)) if index else {}
+        return [_forget(places, index, session) for session in ids] if index else []
+
+
+def is_forgotten(places: Places, session: str) -> bool:
+    """Whether a session was here and was forgotten."""
+    try:
+        return _digest(session) in (places.folder / FORGOTTEN).read_text().split()
+    except FileNotFoundError:
+        return False
+
+
+def _forget(places: Places, index: Index, session: str) -> Forgotten:
+    """The index last: until then it tells what is still to be done."""
+    problems: list[str] = []
+    rows = _forget_live(places, session)
+    raw = sum(_forget_raw(path, session, problems) for path in _raw_logs(places))
+    members = _forget_members(places, index, session, problems)
+    ours = [one for one in read_blocks(places.histories) if one.facts().get("id") == session]
+    blank_blocks(places.histories, ((one.at, one.size) for one in ours))
+    _forget_rows(places, index, session)
+    if rows or raw or members or ours:
+        _write_down(places, session)
+    names = tuple(f"{zip_[:7]}/{member.removesuffix('.txt')}" for zip_, member in members)
+    return Forgotten(session=session, names=names, rows=rows, raw=raw, problems=tuple(problems))
+
+
+def _forget_live(places: Places, session: str) -> int:
+    found = home(places)
+    if found is None:
+        return 0
+    with LiveSessions.opened(*found) as live:
+        if live is None or not any(True for _ in live.exchanges(session)):
+            return 0  # another tenant may have a session of that id
+    return wait_for(lambda: _in_archive(found[0], lambda archive: archive.forget(session)))
+
+
+def wait_for(question: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """The answer to what is asked asynchronously, whether a loop runs in this thread or not."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(question())).result()
+
+
+async def _in_archive(data: Path, question: Callable[[Archive], Coroutine[Any, Any, T]]) -> T:
+    archive = await Archive.open(data)
+    try:
+        return await question(archive)
+    finally:
+        await archive.aclose()
+
+
+def _raw_logs(places: Places) -> Iterator[Path]:
+    root = places.folder.absolute().parents[1]
+    yield from (root / "temp" / "model_responses").glob("model_responses_*")
+    for folder in (places.staging, places.trash, places.quarantine):
+        yield from (path for path in folder.rglob("*") if path.is_file())
+
+
+def _forget_raw(path: Path, session: str, problems: list[str]) -> bool:
+    """Delete a log of the session."""
+    try:
+        if not _is_of(path, session):
+            return False
+        os.unlink(path)
+    except (OSError, *BROKEN) as error:
+        problems.append(f"{path}: {error}")
+        return False
+    return True
+
+
+def _is_of(path: Path, session: str) -> bool:
+    if path.name.partition(".")[2].startswith("zip"):
+        return any(facts.get("session") == session for facts in facts_of(path).values())
+    with path.open("rb") as file:
+        return any(exchange.session == session for exchange in read_exchanges(read_sections(file)))
+
+
+def _forget_members(places: Places, index: Index, session: str, problems: list[str]) -> list[tuple[str, str]]:
+    known = index.rows("SELECT zip, member FROM members WHERE session = ?", (session,))
+    out: list[tuple[str, str]] = []
+    for path in places.zips():
+        try:
+            ours = [member for member, facts in facts_of(path).items() if facts.get("session") == session]
+            ours += [member for name, member in known if name == path.name and member not in ours]
+            if ours:
+                rewrite_zip(path, dict.fromkeys(ours))
+        except BROKEN as error:
+            problems.append(f"{path}: {error}")
+            continue
+        out += [(path.name, member) for member in ours]
+    return out
+
+
+def _forget_rows(places: Places, index: Index, session: str) -> None:
+    with index.transaction():
+        index.rows("DELETE FROM items WHERE plan ->> 'session' = ?", (session,))
+        index.rows("DELETE FROM messages WHERE part IN (SELECT -id FROM live WHERE session = ?)", (session,))
+        index.rows("DELETE FROM live WHERE session = ?", (session,))
+        index.rows("DELETE FROM members WHERE session = ?", (session,))
+        texts.drop_orphans(index)
+    reconcile(places, Journal(index))
+    texts.purge(index)
+
+
+def _write_down(places: Places, session: str) -> None:
+    if not is_forgotten(places, session):
+        file = os.open(places.folder / FORGOTTEN, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+        with open(file, "w") as lines:
+            lines.write(f"{_digest(session)}\n")
+
+
+def _digest(session: str) -> str:
+    return hashlib.sha256(json.dumps(session).encode()).hexdigest()

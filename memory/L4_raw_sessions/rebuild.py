@@ -1,0 +1,86 @@
+"""The index made anew from what it is about: the zips, the histories, and the archive of live sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory.errors import StoreBusy, StoreCorrupt
+from memory.L4_raw_sessions import texts
+from memory.L4_raw_sessions.catchup import catch_up, forget_progress
+from memory.L4_raw_sessions.files import lease, make_folder, move
+from memory.L4_raw_sessions.index import Index
+from memory.L4_raw_sessions.journal import Journal
+from memory.L4_raw_sessions.places import Places, places_at
+from memory.L4_raw_sessions.reconciling import reconcile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebuilt:
+    """What is in an index that was made anew."""
+
+    members: int
+    live: int
+    """Sessions of which something is in no zip yet."""
+    messages: int
+    problems: tuple[str, ...]
+    """What could not be read, and is left out."""
+
+
+def rebuild_index(*, l4_dir: Path | str | None = None) -> Rebuilt:
+    """Make the index anew. The journal stays if it can be read. Raises `StoreBusy` while a run is under way."""
+    places = places_at(l4_dir)
+    with held(places):
+        index = _emptied(places)
+        try:
+            problems = reconcile(places, Journal(index))
+            catch_up(places, index)
+            texts.purge(index)
+            counted = (
+                "SELECT (SELECT count(*) FROM members), (SELECT count(*) FROM live), (SELECT count(*) FROM messages)"
+            )
+            ((members, live, messages),) = index.rows(counted)
+        finally:
+            index.close()
+    return Rebuilt(members=members, live=live, messages=messages, problems=tuple(problems))
+
+
+@contextmanager
+def held(places: Places) -> Iterator[None]:
+    """No run is under way meanwhile. Raises `StoreBusy`."""
+    with lease(places.lock) as mine:
+        if not mine:
+            raise StoreBusy(f"{places.folder}: a run is under way; try again when it has ended")
+        yield
+
+
+def _emptied(places: Places) -> Index:
+    try:
+        return _emptied_in_place(places)
+    except StoreCorrupt:
+        _put_aside(places)
+        return Index.open(places.index)
+
+
+def _emptied_in_place(places: Places) -> Index:
+    index = Index.open(places.index)
+    try:
+        with index.transaction():
+            texts.clear(index)
+            index.rows("DELETE FROM members")
+            forget_progress(index)
+    except BaseException:
+        index.close()
+        raise
+    return index
+
+
+def _put_aside(places: Places) -> None:
+    """Away with a file that is damaged, to where a person may look at it."""
+    make_folder(places.quarantine)
+    free = next(p for k in range(1, 10_000) if not (p := places.quarantine / f"{places.index.name}.{k}").exists())
+    for suffix in ("-wal", "-shm"):
+        places.index.with_name(places.index.name + suffix).unlink(missing_ok=True)
+    move(places.index, free)
