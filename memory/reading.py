@@ -22,6 +22,10 @@ _CHAIN = """WITH RECURSIVE up (hash, depth) AS (
     SELECT parent, depth + 1 FROM up JOIN messages USING (hash) WHERE parent IS NOT NULL AND depth < 100000)
   SELECT hash, parent, role, content FROM up JOIN messages USING (hash) ORDER BY depth DESC"""
 
+_EXAMPLES = """SELECT id, max(ended) FROM exchanges WHERE tenant = ? AND tip IS NOT NULL
+  GROUP BY upstream, model, status, error, stream, coalesce(reported ->> '$.prompt_tokens_details.cached_tokens',
+    reported ->> '$.prompt_cache_hit_tokens', reported ->> '$.cached_tokens', 0) > 0 ORDER BY 2 DESC LIMIT 1000"""
+
 _REWRITE = "SELECT seq, facts, digest FROM rewrites"
 
 
@@ -67,6 +71,10 @@ class Reader:
         sql = "SELECT tip, reply FROM exchanges WHERE session = ? AND tip IS NOT NULL ORDER BY ended DESC LIMIT 1"
         rows = await self._rows(sql, session)
         return await self.chain(rows[0][1] or rows[0][0]) if rows else ()
+
+    async def examples(self, tenant: str) -> list[str]:
+        """Of each kind of a tenant's exchanges the id of the latest: upstream, model, status, error, streamed, cached."""
+        return [id_ for id_, _ in await self._rows(_EXAMPLES, tenant)]
 
     async def exchange(self, id_: str) -> ExchangeRow | None:
         """One exchange by its id."""

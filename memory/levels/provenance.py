@@ -20,8 +20,8 @@ FILE = "provenance.jsonl"
 QUOTE = 500
 """Characters that are quoted at most."""
 
-By = Literal["person", "policy", "gateway"]
-"""Who put an entry there."""
+By = Literal["person", "policy", "gateway", "pool"]
+"""Who put an entry there; what the rule pool says rests on the events of the pool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ def read(root: Path) -> Links:
 
 def cite(root: Path, entry: str, evidence: Sequence[Evidence], by: By, now: float) -> None:
     """Note what proves an entry. It comes before the entry: one without proof must never stand there, even for a moment."""
-    if by != "person" and not evidence:
+    if by not in ("person", "pool") and not evidence:
         raise EntryRefused(f"{entry} has no evidence: name the message that proves it, as L4:SESSION#MESSAGE")
     for proof in evidence:
         if len(proof.quote) > QUOTE:
