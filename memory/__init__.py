@@ -1,4 +1,4 @@
-"""The store: pinned decisions, the archive of exchanges, the audit, the events of the rule pools."""
+"""The store: pinned decisions, the archive of exchanges, the audit, the events of the rule pools, the levels of memory."""
 
 from __future__ import annotations
 
@@ -6,6 +6,16 @@ from memory.archive import Archive
 from memory.canon import canonical, digest, message_hash
 from memory.decisions import Choice, Decisions
 from memory.errors import StoreBusy, StoreCorrupt, StoreError
+from memory.L4_raw_sessions.checking import Verified, verify
+from memory.L4_raw_sessions.compress_session import batch_process, compress_session, extract_history
+from memory.L4_raw_sessions.export import export
+from memory.L4_raw_sessions.forgetting import Forgotten, forget, forget_all
+from memory.L4_raw_sessions.histories import search_history
+from memory.L4_raw_sessions.reading import Told, read_session, resolve, restore
+from memory.L4_raw_sessions.rebuild import Rebuilt, rebuild_index
+from memory.L4_raw_sessions.redacting import Redacted, redact_archive
+from memory.L4_raw_sessions.search import Found, search_sessions
+from memory.L4_raw_sessions.sweeping import PatternRefused
 from memory.pool import EventRow, PoolEvents
 from memory.redaction import redact
 from memory.spill import Spill
@@ -29,9 +39,14 @@ __all__ = [
     "EventRow",
     "ExchangeRecord",
     "ExchangeRow",
+    "Forgotten",
+    "Found",
     "Message",
     "Outcome",
+    "PatternRefused",
     "PoolEvents",
+    "Rebuilt",
+    "Redacted",
     "Report",
     "RewriteRecord",
     "RewriteRow",
@@ -41,9 +56,25 @@ __all__ = [
     "StoreBusy",
     "StoreCorrupt",
     "StoreError",
+    "Told",
     "Totals",
+    "Verified",
+    "batch_process",
     "canonical",
+    "compress_session",
     "digest",
+    "export",
+    "extract_history",
+    "forget",
+    "forget_all",
     "message_hash",
+    "read_session",
+    "rebuild_index",
     "redact",
+    "redact_archive",
+    "resolve",
+    "restore",
+    "search_history",
+    "search_sessions",
+    "verify",
 ]

@@ -16,6 +16,7 @@ from memory.db import Database
 from memory.forgetting import forget
 from memory.migrations import migrate
 from memory.reading import Reader, row_of
+from memory.redacting import Sweeper, redact_rows
 from memory.rows import Prepared, prepare, strip
 from memory.types import ExchangeRecord, Report
 from memory.verifying import verify
@@ -130,6 +131,12 @@ class Archive(Reader):
             emptied = await forget(self._writer, session)
         await self._writer.truncate_log(PATIENCE)
         return emptied
+
+    async def redact(self, sweep: Sweeper) -> int:
+        """Redact all that is stored again; how many rows were changed."""
+        changed = await redact_rows(self._writer, sweep)
+        await self._writer.truncate_log(PATIENCE)
+        return changed
 
     async def aclose(self) -> None:
         """Wait for the batch under way and close the file."""

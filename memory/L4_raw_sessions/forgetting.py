@@ -82,7 +82,7 @@ def _forget(places: Places, index: Index, session: str) -> Forgotten:
     """The index last: until then it tells what is still to be done."""
     problems: list[str] = []
     rows = _forget_live(places, session)
-    raw = sum(_forget_raw(path, session, problems) for path in _raw_logs(places))
+    raw = sum(_forget_raw(path, session, problems) for path in raw_logs(places))
     members = _forget_members(places, index, session, problems)
     ours = [one for one in read_blocks(places.histories) if one.facts().get("id") == session]
     blank_blocks(places.histories, ((one.at, one.size) for one in ours))
@@ -100,7 +100,7 @@ def _forget_live(places: Places, session: str) -> int:
     with LiveSessions.opened(*found) as live:
         if live is None or not any(True for _ in live.exchanges(session)):
             return 0  # another tenant may have a session of that id
-    return wait_for(lambda: _in_archive(found[0], lambda archive: archive.forget(session)))
+    return wait_for(lambda: in_archive(found[0], lambda archive: archive.forget(session)))
 
 
 def wait_for(question: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -109,7 +109,8 @@ def wait_for(question: Callable[[], Coroutine[Any, Any, T]]) -> T:
         return pool.submit(lambda: asyncio.run(question())).result()
 
 
-async def _in_archive(data: Path, question: Callable[[Archive], Coroutine[Any, Any, T]]) -> T:
+async def in_archive(data: Path, question: Callable[[Archive], Coroutine[Any, Any, T]]) -> T:
+    """Ask the archive of a data folder."""
     archive = await Archive.open(data)
     try:
         return await question(archive)
@@ -117,7 +118,8 @@ async def _in_archive(data: Path, question: Callable[[Archive], Coroutine[Any, A
         await archive.aclose()
 
 
-def _raw_logs(places: Places) -> Iterator[Path]:
+def raw_logs(places: Places) -> Iterator[Path]:
+    """All logs that are in no zip: live ones, those on their way, those in the trash and put aside."""
     root = places.folder.absolute().parents[1]
     yield from (root / "temp" / "model_responses").glob("model_responses_*")
     for folder in (places.staging, places.trash, places.quarantine):

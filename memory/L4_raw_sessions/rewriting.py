@@ -10,37 +10,27 @@ import os
 import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from memory.errors import StoreError
 from memory.L4_raw_sessions.files import settle
-from memory.L4_raw_sessions.zips import find_trouble
+from memory.L4_raw_sessions.zips import extracted, find_trouble
+
+Change = Callable[[BinaryIO, IO[bytes]], Mapping[str, Any]]
+"""Reads a member, writes what is to stand in its place, and says what then stands beside it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """What stands in the place of a member."""
-
-    file: BinaryIO
-    facts: Mapping[str, Any]
-
-
-def rewrite_zip(path: Path, revised: Mapping[str, Revision | None]) -> None:
-    """Put other members in the place of some; `None` takes one out. A zip with nothing left in it goes."""
+def rewrite_zip(path: Path, changes: Mapping[str, Change | None]) -> None:
+    """Change some members; `None` takes one out. A zip with nothing left in it goes."""
     draft = path.with_name(path.name + ".draft")
     draft.unlink(missing_ok=True)
     draft.touch(mode=0o600)
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as new:
         for info in old.infolist():
-            if info.filename not in revised:
-                with old.open(info) as source:
-                    _add(new, info, source)
-            elif revision := revised[info.filename]:
-                revision.file.seek(0)
-                info.comment = json.dumps(dict(revision.facts)).encode()
-                _add(new, info, revision.file)
+            change = changes.get(info.filename, _keep)
+            if change is not None:
+                _copy(path, info, new, change)
         left = len(new.namelist())
     if left:
         _publish(draft, path)
@@ -50,11 +40,18 @@ def rewrite_zip(path: Path, revised: Mapping[str, Revision | None]) -> None:
         settle(path.parent)
 
 
-def _add(archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: Any) -> None:
+def _keep(source: BinaryIO, target: IO[bytes]) -> Mapping[str, Any]:
+    shutil.copyfileobj(source, target, 1 << 20)
+    return {}
+
+
+def _copy(path: Path, info: zipfile.ZipInfo, archive: zipfile.ZipFile, change: Change) -> None:
     copy = zipfile.ZipInfo(info.filename, info.date_time)
     copy.compress_type, copy.external_attr, copy.comment = zipfile.ZIP_DEFLATED, info.external_attr, info.comment
-    with archive.open(copy, "w", force_zip64=True) as target:
-        shutil.copyfileobj(source, target, 1 << 20)
+    with extracted(path, info.filename) as source, archive.open(copy, "w", force_zip64=True) as target:
+        facts = change(source, target)
+    if facts:
+        copy.comment = json.dumps(dict(facts)).encode()  # it is written at the end, when the archive is closed
 
 
 def _publish(draft: Path, path: Path) -> None:
