@@ -113,8 +113,9 @@ def _response(section: Section) -> dict[str, Any]:
 def _digest(group: Sequence[Section]) -> str:
     digest = sha256()
     for section in group:
-        digest.update(section.head)
-        digest.update(section.body)
+        if section.kind != "ASSISTANT" or section.body.strip():  # a cue that says nothing is not archived
+            digest.update(section.head)
+            digest.update(section.body)
     return f"sha256:{digest.hexdigest()}"
 
 

@@ -19,6 +19,7 @@ LENGTH = 200
 """Characters of a line."""
 
 _BLOCK = re.compile(rb"<history>(.*?)</history>", re.DOTALL)
+_RULE = re.compile(f"{SEPARATOR}+")
 _LITERAL = 1_000_000
 
 
@@ -122,13 +123,13 @@ class _Lines:
 
 def _line(speaker: str, text: str) -> str:
     words = " ".join(text[: 4 * LENGTH].split())
-    short = words.replace("=" * len(SEPARATOR), "=" * (len(SEPARATOR) - 1))[:LENGTH]
+    short = _RULE.sub(SEPARATOR[:-1], words)[:LENGTH]
     return f"[USER]: {short}" if speaker == "USER" else f"[{speaker}] {short}"
 
 
 def _block_lines(data: bytes) -> list[str]:
     text = data.replace(b"\\n", b"\n").decode("utf-8", "replace")
-    lines = (line.strip().replace(SEPARATOR, SEPARATOR[:-1]) for line in text.split("\n"))
+    lines = (_RULE.sub(SEPARATOR[:-1], line.strip()) for line in text.split("\n"))
     return [line[: 2 * LENGTH] for line in lines if line.startswith(("[USER]", "[Agent]"))]
 
 

@@ -70,6 +70,8 @@ class Run:
     now: float
     limits: Limits
     report: Report
+    pending: set[str] = field(default_factory=set)
+    """Keys of exchanges that are on their way into a zip."""
 
     def note(self, path: Path, why: str) -> None:
         """A log is left where it is."""

@@ -27,6 +27,9 @@ def resume(run: Run) -> dict[str, Item]:
     items = run.journal.items("staged", "appended")
     lost = [item for item in items if not _is_whole(run.staging / item.staged, item.plan.sha256)]
     run.journal.drop(lost)
+    for item in (item for item in items if item not in lost):
+        run.pending.update(key for key, _ in item.plan.keys)
+        run.archived.names(item.plan.month)[item.plan.member] = item.plan.sha256
     needed = {item.staged for item in items} - {item.staged for item in lost}
     for path in run.staging.glob("*"):
         if path.name not in needed:

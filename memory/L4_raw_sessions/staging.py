@@ -33,16 +33,20 @@ def stage(run: Run, source: Path, place: int, lost: Mapping[str, Item]) -> None:
             raise
         run.report.errors.append(f"{source.name}: {error}; it stays where it is")
         return
+    if item is None:
+        run.note(source, "another log of this run holds a part of it; it comes with the next one")
+        return
     before = lost.get(item.source)
     if before and before.state == "appended" and before.plan.sha256 == item.plan.sha256:
         item = replace(item, state="appended", plan=before.plan)  # its lines stand in the histories
     run.journal.add(item)
+    run.pending.update(key for key, _ in item.plan.keys if item.plan.size)
     run.report.processed += 1
     run.report.bytes_raw += item.plan.raw_size
     run.report.sessions.append(item.plan.member)
 
 
-def _stage(run: Run, source: Path, target: Path) -> Item:
+def _stage(run: Run, source: Path, target: Path) -> Item | None:
     make_folder(target.parent)
     before = source.stat()
     with open(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
@@ -53,6 +57,9 @@ def _stage(run: Run, source: Path, target: Path) -> Item:
     after = source.stat()
     if (before.st_ino, before.st_size, before.st_mtime_ns) != (after.st_ino, after.st_size, after.st_mtime_ns):
         raise Changed("somebody wrote to it while it was read")
+    if any(key in run.pending for key, _ in made.keys):
+        target.unlink()
+        return None
     lines: list[str] = []
     known = run.archived.find_raw(made.raw_sha256)
     if known:
