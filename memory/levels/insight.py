@@ -11,7 +11,7 @@ from pathlib import Path
 from memory.errors import EntryRefused
 from memory.levels import facts, procedures, provenance
 from memory.levels.files import read_text, replace_text, writing
-from memory.levels.pointers import POINTER, is_archived
+from memory.levels.pointers import POINTER, Zips
 from memory.levels.provenance import Links
 from memory.levels.values import odd_in, secrets_in, values_in
 
@@ -31,6 +31,8 @@ _RULES = "[RULES]"
 _KEY = re.compile(r"\w[\w .+-]{0,38}\w")
 _MOST, _LEAST = 10, 3
 """Sessions that are pointed to while there is room, and those for which procedures are drawn together."""
+_LISTED = 50
+"""Sessions without room that are told one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +75,10 @@ def write(root: Path, text: str) -> None:
 
 def check(root: Path, text: str) -> tuple[str, ...]:
     """Everything that is wrong with a text as an index: its size, values in it, pointers to nothing."""
+    return _check(_Targets(root), text)
+
+
+def _check(targets: _Targets, text: str) -> tuple[str, ...]:
     lines = text.removesuffix("\n").split("\n")
     size = len(text.encode("utf-8", "surrogatepass"))
     out = []
@@ -83,7 +89,7 @@ def check(root: Path, text: str) -> tuple[str, ...]:
     for number, line in enumerate(lines, 1):
         found = (*odd_in(line), *values_in(POINTER.sub("", line)))
         out += [f"line {number} holds {kind}: put it into L2 and point to it" for kind in found]
-        out += [f"line {number}: {dead} points to nothing" for dead in _dead(root, line)]
+        out += [f"line {number}: {dead} points to nothing" for dead in targets.missing(line)]
     return tuple(out)
 
 
@@ -102,19 +108,31 @@ def key_problem(key: str) -> str | None:
 
 
 def _build(root: Path, rules: Sequence[str]) -> Built:
-    links = provenance.read(root)
-    sessions = list(_sessions(root, links))
-    written = [found for name in procedures.names(root) if (found := procedures.read(root, name))]
+    targets = _Targets(root)
+    latest = _latest(provenance.read(root))
+    names = sorted(set(latest.values()), reverse=True)
+    told = [name for name in names[:_LISTED] if targets.zips.has(name)]
+    sessions = [(name, sorted(key for key, own in latest.items() if own == name)) for name in told]
+    older = [f"{len(names) - _LISTED} older sessions"] if len(names) > _LISTED else []
     problems: tuple[str, ...] = ()
-    for l3, most in _attempts(written):
-        named = sessions[:most]
-        text = _text(_sections(root, short=l3 is None), l3 or (), named, rules)
-        problems = check(root, text)
+    for l3, most in _attempts(targets.procedures):
+        l2 = targets.sections if l3 is not None else ()
+        text = _text(l2, l3 or (), sessions[:most], rules)
+        problems = _check(targets, text)
         if not problems:
-            left = sessions[most:]
-            unnamed = [] if l3 is not None else [f"L3:{found.stem}" for found in written]
-            return Built(text=text, left_out=(*unnamed, *(f"{', '.join(keys)}: L4:{name}" for name, keys in left)))
+            below = () if l3 is not None else (*targets.sections, *(f"L3:{found.stem}" for found in targets.procedures))
+            return Built(text=text, left_out=(*below, *(_line(*each) for each in sessions[most:]), *older))
     raise EntryRefused("; ".join(problems))
+
+
+def _latest(links: Links) -> dict[str, str]:
+    """For each key the latest of its sessions, as it is called in the archive."""
+    out: dict[str, str] = {}
+    for entry, proofs in links.entries.items():
+        names = [max(link.names) for link in proofs if link.names and not link.gone] if entry.startswith(KEY) else []
+        if names:
+            out[entry.removeprefix(KEY)] = max(names)
+    return out
 
 
 def _attempts(written: Sequence[procedures.Procedure]) -> Iterator[tuple[list[str] | None, int]]:
@@ -146,39 +164,35 @@ def _wrapped(stems: Sequence[str]) -> list[str]:
     return [" ".join(f"L3:{stem}" for stem in stems[at : at + 8]) for at in range(0, len(stems), 8)]
 
 
-def _sections(root: Path, *, short: bool) -> list[str]:
-    names = [name for name in facts.sections(root) if POINTER.fullmatch(f"L2:{name}")]
-    return [] if short or not names else [" ".join(f"L2:{name}" for name in names)]
-
-
 def _text(l2: Sequence[str], l3: Sequence[str], l4: Sequence[tuple[str, Sequence[str]]], rules: Sequence[str]) -> str:
-    told = [f"{', '.join(keys)}: L4:{name}" for name, keys in l4]
-    return "\n".join([*_HEAD, *l2, *l3, *told, _RULES, *rules]) + "\n"
+    sections = [" ".join(l2)] if l2 else []
+    return "\n".join([*_HEAD, *sections, *l3, *(_line(*each) for each in l4), _RULES, *rules]) + "\n"
 
 
-def _sessions(root: Path, links: Links) -> Iterator[tuple[str, list[str]]]:
-    """Archived sessions with the keys that no later one has, the latest first."""
-    latest: dict[str, str] = {}
-    for entry, proofs in links.entries.items():
-        names = [max(link.names) for link in proofs if link.names and not link.gone] if entry.startswith(KEY) else []
-        if names:
-            latest[entry.removeprefix(KEY)] = max(names)
-    for name in sorted(set(latest.values()), reverse=True):
-        if is_archived(root, name):
-            yield name, sorted(key for key, own in latest.items() if own == name)
+def _line(name: str, keys: Sequence[str]) -> str:
+    return f"{', '.join(keys)}: L4:{name}"
 
 
-def _dead(root: Path, line: str) -> Iterator[str]:
-    for pointer in POINTER.findall(line):
-        level, name = pointer[:2], pointer[3:].rstrip(".:")
-        if not _resolves(root, level, name):
-            yield pointer
+class _Targets:
+    """What pointers may lead to, looked for once."""
 
+    def __init__(self, root: Path) -> None:
+        self.zips = Zips(root)
+        found = (procedures.read(root, name) for name in procedures.names(root))
+        self.procedures = tuple(procedure for procedure in found if procedure)
+        self._stems = {name for found in self.procedures for name in (found.stem, found.name)}
+        names = [f"L2:{name}" for name in facts.sections(root)]
+        self.sections = tuple(name for name in names if POINTER.fullmatch(name))
+        self._facts = {*self.sections, *(f"L2:{fact.id}" for fact in facts.read(root))}
 
-def _resolves(root: Path, level: str, name: str) -> bool:
-    if level == "L4":
-        return is_archived(root, name.partition("#")[0])
-    if level == "L2":
-        return name in facts.sections(root) or any(fact.id == name for fact in facts.read(root))
-    stems = {file.rpartition(".")[0] for file in procedures.names(root)} | set(procedures.names(root))
-    return any(stem.startswith(name[:-1]) for stem in stems) if name.endswith("*") else name in stems
+    def missing(self, line: str) -> Iterator[str]:
+        """The pointers in a line that lead nowhere."""
+        return (pointer for pointer in POINTER.findall(line) if not self._has(pointer.rstrip(".:")))
+
+    def _has(self, pointer: str) -> bool:
+        level, name = pointer[:2], pointer[3:]
+        if level == "L4":
+            return self.zips.has(name.partition("#")[0])
+        if level == "L2":
+            return pointer in self._facts
+        return any(stem.startswith(name[:-1]) for stem in self._stems) if name.endswith("*") else name in self._stems

@@ -35,17 +35,26 @@ def read_pointer(text: str) -> Pointer:
     return Pointer(match[1], None if match[2] is None else int(match[2]))
 
 
-def is_archived(root: Path, name: str) -> bool:
-    """Whether a session that is called ``YYYY-MM/NAME`` stands in one of the month's zips."""
-    match = _MEMBER.fullmatch(name)
-    if match is None:
-        return False
-    return any(_holds(path, f"{match[2]}.txt") for path in Places(root / L4_FOLDER).zips(match[1]))
+class Zips:
+    """The sessions in the zips of an archive; the list of each month is read once."""
+
+    def __init__(self, root: Path) -> None:
+        self._places = Places(root / L4_FOLDER)
+        self._months: dict[str, frozenset[str]] = {}
+
+    def has(self, name: str) -> bool:
+        """Whether a session that is called ``YYYY-MM/NAME`` stands in one of the month's zips."""
+        match = _MEMBER.fullmatch(name)
+        if match is None:
+            return False
+        if match[1] not in self._months:
+            self._months[match[1]] = frozenset().union(*map(_members, self._places.zips(match[1])))
+        return f"{match[2]}.txt" in self._months[match[1]]
 
 
-def _holds(path: Path, member: str) -> bool:
+def _members(path: Path) -> frozenset[str]:
     try:
         with zipfile.ZipFile(path) as file:
-            return member in file.NameToInfo
+            return frozenset(file.namelist())
     except (OSError, zipfile.BadZipFile):
-        return False
+        return frozenset()

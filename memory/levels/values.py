@@ -37,7 +37,7 @@ VOLATILE: Mapping[str, re.Pattern[str]] = {
 }
 """What will not be true for long."""
 
-_NAMED = re.compile(r"(?<![\w:])ref:[A-Za-z][A-Za-z0-9_]{0,63}(?!\w)")
+_NAMED = re.compile(r"(?<!\w)ref:[A-Za-z][A-Za-z0-9_]{0,63}(?![\w-])")
 _CREDENTIAL = re.compile(
     r"(?i)(?:\b(?:password|passwd|passphrase|passcode|secret|api[ _-]?key|(?:access|auth|bearer|secret|private)[ _-]?(?:token|key))"
     r"|密码|口令|密钥|パスワード|비밀번호)\s*(?:\bis\b|\bare\b|=|:|：|是|为|は)\s*(?P<value>\S+)"
