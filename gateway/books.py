@@ -10,7 +10,7 @@ from typing import Protocol
 
 from gateway.entries import Entry, Report
 from gateway.ledger import Lacking, Ledger
-from memory import Archive, ExchangeRecord, Spill, StoreError
+from memory import ExchangeRecord, Spill, StoreError, Takes
 
 RETRY_SECONDS = 5.0
 
@@ -36,7 +36,7 @@ class _Batch:
 class Bookkeeper:
     """Books in this process."""
 
-    def __init__(self, ledger: Ledger, archive: Archive, spill: Spill, clock: Callable[[], float]) -> None:
+    def __init__(self, ledger: Ledger, archive: Takes, spill: Spill, clock: Callable[[], float]) -> None:
         self._ledger = ledger
         self._archive = archive
         self._spill = spill

@@ -60,11 +60,12 @@ def _keep_books(data: Path, calls: BinaryIO, answers: BinaryIO) -> None:
     from gateway.ledger import Ledger
     from gateway.prices import PriceBook
     from gateway.tokens import TokenCounter
-    from memory import Archive, Spill
+    from memory import Archive, Logged, RawLog, Spill
 
     with asyncio.Runner() as runner:
         archive, spill = runner.run(Archive.open(data)), Spill(data / "spill")
-        books = Bookkeeper(Ledger(TokenCounter(), PriceBook()), archive, spill, time.monotonic)
+        kept = Logged(archive, RawLog(data))
+        books = Bookkeeper(Ledger(TokenCounter(), PriceBook()), kept, spill, time.monotonic)
         gc.freeze()
         gc.set_threshold(*GARBAGE)
         while (entries := _read(calls)) is not None:

@@ -17,6 +17,7 @@ from memory.L4_raw_sessions.redacting import Redacted, redact_archive
 from memory.L4_raw_sessions.search import Found, search_sessions
 from memory.L4_raw_sessions.sweeping import PatternRefused
 from memory.pool import EventRow, PoolEvents
+from memory.rawlog import Logged, RawLog, Takes
 from memory.redaction import redact
 from memory.spill import Spill
 from memory.types import (
@@ -41,10 +42,12 @@ __all__ = [
     "ExchangeRow",
     "Forgotten",
     "Found",
+    "Logged",
     "Message",
     "Outcome",
     "PatternRefused",
     "PoolEvents",
+    "RawLog",
     "Rebuilt",
     "Redacted",
     "Report",
@@ -56,6 +59,7 @@ __all__ = [
     "StoreBusy",
     "StoreCorrupt",
     "StoreError",
+    "Takes",
     "Told",
     "Totals",
     "Verified",

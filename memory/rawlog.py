@@ -6,6 +6,7 @@ which message of an earlier part it goes on from.
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import fcntl
 import json
@@ -16,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Protocol
 
 from memory.canon import digest
 from memory.errors import StoreError
@@ -38,6 +40,26 @@ class _Known:
     messages: set[int] = field(default_factory=set)
     heads: set[str] = field(default_factory=set)
     exchanges: set[str] = field(default_factory=set)
+
+
+class Takes(Protocol):
+    """Keeps exchanges, as an archive does."""
+
+    async def append(self, records: Sequence[ExchangeRecord]) -> None:
+        """Store all of them or, on `StoreError`, be given all of them again. What is stored already stays as it is."""
+
+
+class Logged:
+    """An archive whose exchanges are written into the raw logs, too."""
+
+    def __init__(self, archive: Takes, log: RawLog) -> None:
+        self._archive = archive
+        self._log = log
+
+    async def append(self, records: Sequence[ExchangeRecord]) -> None:
+        """Store them in both; after a `StoreError` append all of them again."""
+        await self._archive.append(records)
+        await asyncio.to_thread(self._log.append, records)
 
 
 class RawLog:

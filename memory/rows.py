@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
 import re2
@@ -61,13 +61,13 @@ class Prepared:
     """(facts, texts)"""
 
 
-def strip(record: ExchangeRecord, known: frozenset[str], head_known: bool = False) -> ExchangeRecord:
+def strip(record: ExchangeRecord, known: Set[str], head_known: bool = False) -> ExchangeRecord:
     """The record without the contents that are stored already."""
     messages = tuple(_strip(message, known) for message in record.messages)
     return replace(record, messages=messages, head=b"" if head_known else record.head)
 
 
-def _strip(message: Message, known: frozenset[str]) -> Message:
+def _strip(message: Message, known: Set[str]) -> Message:
     if message.hash not in known:
         return message
     return Message(hash=message.hash, parent=message.parent, role=message.role, content=b"")

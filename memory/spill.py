@@ -40,11 +40,13 @@ class Spill:
         self._folder = folder
         self._file: int | None = None
         self._size = 0
-        self._written: set[str] = set()
+        self._written: dict[str, set[str]] = {}
 
     def append(self, record: ExchangeRecord) -> None:
         """Write a record, redacted, so that it survives this process. After an `OSError` it is not in the file."""
-        stripped = strip(record, frozenset(self._written))
+        # A session by itself: whoever takes it may know nothing of the others.
+        written = self._written.setdefault(record.session, set())
+        stripped = strip(record, written)
         line = _encode(redact_record(stripped))
         if self._file is None:
             self._file, self._size = self._create(), 0
@@ -55,7 +57,7 @@ class Spill:
             os.ftruncate(self._file, self._size)
             raise
         self._size += len(line)
-        self._written.update(message.hash for message in stripped.messages if message.content)
+        written.update(message.hash for message in stripped.messages if message.content)
 
     async def replay(self, take: Take) -> int:
         """Give `take` all that waits, of this process and of dead ones; how many records it took.
@@ -79,7 +81,7 @@ class Spill:
         if self._file is not None:
             os.close(self._file)
         self._file = None
-        self._written = set()
+        self._written = {}
 
     def _create(self) -> int:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)

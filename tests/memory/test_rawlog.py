@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from memory import ExchangeRecord, Message, StoreError, message_hash
 from memory.L4_raw_sessions.exchanges import Conversations, Exchange, read_exchanges
 from memory.L4_raw_sessions.sections import read_sections
-from memory.rawlog import RawLog
+from memory.rawlog import Logged, RawLog
 
 Chain = Callable[..., tuple[Message, ...]]
 Record = Callable[..., ExchangeRecord]
@@ -214,3 +214,40 @@ def test_every_request_can_be_had_back(
     assert [[json.loads(m) for m in messages or ()] for messages in expanded] == [
         [json.loads(m.content) for m in history] for history in sent
     ]
+
+
+class Store:
+    """Keeps ids, unless it is broken."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.broken = False
+
+    async def append(self, records: Sequence[ExchangeRecord]) -> None:
+        """Take all or none."""
+        if self.broken:
+            raise StoreError("broken")
+        self.ids += [record.id for record in records if record.id not in self.ids]
+
+
+async def test_an_archive_with_logs(log: RawLog, chain: Chain, record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exchange is in both or, after an error, is handed over again, and then stands in both once."""
+    store = Store()
+    both = Logged(store, log)
+    one, two = record("1", chain("one")), record("2", chain("one", "two"))
+    store.broken = True
+    with pytest.raises(StoreError):
+        await both.append([one])
+    assert not log.path("tenant", "session 1").exists()
+    store.broken = False
+    with monkeypatch.context() as patch:
+        patch.setattr(RawLog, "append", _fail)
+        with pytest.raises(StoreError):
+            await both.append([one, two])
+    await both.append([one, two])
+    assert store.ids == ["1", "2"]
+    assert [exchange.id for exchange in exchanges_of(log.path("tenant", "session 1"))] == ["1", "2"]
+
+
+def _fail(*_: object) -> None:
+    raise StoreError("the disk is full")

@@ -106,6 +106,21 @@ async def test_redacted(spill: Spill, chain: Chain, record: Record) -> None:
     assert taker.taken[0].error == "\\ud800 password=[redacted:password]"
 
 
+async def test_sessions_are_whole_by_themselves(spill: Spill, chain: Chain, record: Record) -> None:
+    """What two sessions have in common is there for each of them: their raw logs are written one by one."""
+    history = chain("one", "two")
+    spill.append(record("1", history[:1], session="a"))
+    spill.append(record("2", history, session="b"))
+    spill.append(record("3", history, session="a"))
+    taker = Taker()
+    await spill.replay(taker)
+    assert [[bool(message.content) for message in one.messages] for one in taker.taken] == [
+        [True],
+        [True, True],
+        [False, True],
+    ]
+
+
 async def test_a_history_is_written_once(
     spill: Spill, folder: Path, archive: Archive, chain: Chain, record: Record
 ) -> None:
