@@ -15,6 +15,7 @@ from itertools import groupby
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 from unittest.mock import patch
 
 from rules_engine import Rule, RuleSet, Sample, scoring
@@ -28,6 +29,7 @@ from tests.bench.living import Lived, Way, live
 from tests.bench.passage import Passed, take, unheard
 from tests.bench.recorded import Recorded, in_turn
 
+T = TypeVar("T")
 Texts = Callable[[Passed], dict[str, str] | None]
 """Other texts to judge than those that were forwarded, by key."""
 
@@ -112,19 +114,26 @@ def fixed(
     rules: Callable[[Lesson], Iterable[Rule]], lesson: Lesson, *, gate: bool = True, texts: Texts | None = None
 ) -> Outcome:
     """All of some rules, whatever the task and whatever is complained about."""
-    ordered = sorted(rules(lesson), key=lambda rule: (rule.priority, rule.id))
-    ruleset = RuleSet(rules=tuple(ordered))
     judge, out = Judge(), Outcome()
 
-    async def run() -> None:
-        with TemporaryDirectory(prefix="taco-bench-") as folder:
-            for one in in_turn(lesson.judged):
-                passed = await take(one, lambda exchange, got: ruleset, unheard, Path(folder))
-                out.count(one.source, judge.judge(passed, texts(passed) if texts else None))
-                judge.forget()
+    def read(passed: Passed) -> Iterable[Figures]:
+        judge.forget()
+        yield judge.judge(passed, texts(passed) if texts else None)
 
     with ExitStack() if gate else ungated():
-        asyncio.run(run())
+        figures = asyncio.run(passages(lesson, rules(lesson), read))
+    for one, found in zip(in_turn(lesson.judged), figures, strict=True):
+        out.count(one.source, found)
+    return out
+
+
+async def passages(lesson: Lesson, rules: Iterable[Rule], read: Callable[[Passed], Iterable[T]]) -> list[T]:
+    """What `read` finds in each session, served with these rules."""
+    ruleset = RuleSet(rules=tuple(sorted(rules, key=lambda rule: (rule.priority, rule.id))))
+    out: list[T] = []
+    with TemporaryDirectory(prefix="taco-bench-") as folder:
+        for one in in_turn(lesson.judged):
+            out += read(await take(one, lambda exchange, got: ruleset, unheard, Path(folder)))
     return out
 
 

@@ -5,7 +5,7 @@ money     the same with a prefix cache: a message is written once, and read by e
 needed    words that are not of plain language (`use.words`), which a turn can only have from observations
 anchors   whole lines that a turn repeats, which it can only have from observations: an edit or a patch must match them
 blocks    whole texts of several lines that an edit must match and that stood together in one observation
-verdicts  lines of a new observation that state a failure, a result or an end
+verdicts  lines of a new observation that state a failure, a result or an end; not the items of a list that passed
 foreign   share of rewritten observations' characters in lines that the raw one does not have; disorder: in lines that moved
 """
 
@@ -34,6 +34,8 @@ STATES = re.compile(
     r"|\b(?:success(?:ful(?:ly)?)?|succeeded|completed|up to date|nothing to commit|exit(?:ed)? (?:code|status))\b"
 )
 """What a person would take for a failure, a result or an end; not the engine's own patterns."""
+PASSED = re.compile(r"\(pass\)|✓|✔|\bPASSED\b|(?:^|: )ok \d+|--- PASS|\.\.\. ok$")
+"""An item of a list that passed states no failure, whatever its name says."""
 _ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _PLACE = re.compile(r"^[^\s:]+:\d+[:-]\s*")
 _OLD = ("old_str", "old_string", "oldText", "old_text", "search", "old")
@@ -226,7 +228,7 @@ def plain(text: str) -> str:
 
 def stating(text: str) -> set[str]:
     """Lines that state a failure, a result or an end."""
-    lines = (line.strip() for line in plain(text).split("\n") if STATES.search(line))
+    lines = (line.strip() for line in plain(text).split("\n") if STATES.search(line) and not PASSED.search(line))
     return {line for line in lines if 3 <= len(line) <= 400}
 
 
