@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from memory.errors import StoreError
 from memory.L4_raw_sessions.index import Index
 from memory.L4_raw_sessions.lines import opened, read_lines
-from memory.L4_raw_sessions.live import LiveSessions, Spoken
+from memory.L4_raw_sessions.live import FILE, LiveSessions, Spoken
 from memory.L4_raw_sessions.places import Places
 from memory.L4_raw_sessions.said import said
 from memory.L4_raw_sessions.texts import Line, names_of, put
@@ -23,6 +23,8 @@ _UNREAD = "unread member "
 
 _MISSING = f"""SELECT id, zip, member, session FROM members WHERE NOT EXISTS (SELECT 1 FROM messages WHERE part = members.id)
   AND NOT EXISTS (SELECT 1 FROM facts WHERE name = '{_UNREAD}' || members.id)"""
+
+_STALE = "INSERT INTO live (session, started, ended, stale) VALUES (?, 0, 0, 1) ON CONFLICT (session) DO UPDATE SET stale = 1"
 
 
 def catch_up(places: Places, index: Index) -> int:
@@ -46,26 +48,34 @@ def home(places: Places) -> tuple[Path, str] | None:
         return None
 
 
+def is_recorded(places: Places) -> bool:
+    """Whether there is an archive of live sessions."""
+    found = home(places)
+    return found is not None and (found[0] / FILE).exists()
+
+
 def archived_keys(index: Index, session: str) -> frozenset[str]:
-    """The exchanges of a session that are in zips, by the keys that they have in logs."""
-    sql = "SELECT key FROM exchanges JOIN members ON members.id = exchanges.member WHERE session = ?"
-    return frozenset(key for (key,) in index.rows(sql, (session,)))
+    """The exchanges of a session that can be read from zips, by the keys that they have in logs."""
+    sql = """SELECT key FROM exchanges JOIN members ON members.id = exchanges.member WHERE session = ?
+      AND NOT EXISTS (SELECT 1 FROM facts WHERE name = ? || members.id)"""
+    return frozenset(key for (key,) in index.rows(sql, (session, _UNREAD)))
 
 
 def add_members(places: Places, index: Index) -> int:
-    """Index those members that are not; one that cannot be read is left out until `rebuild`."""
+    """Index those members that are not; in the place of one that cannot be read the archive speaks, if it still can."""
     missing = index.rows(_MISSING)
     for id_, zip_, member, session in missing:
         try:
             with opened(places, zip_, member) as file, index.transaction():
                 if index.rows(f"{_MISSING} AND id = ?", (id_,)):
                     put(index, id_, read_lines(file))
-                    index.rows("UPDATE live SET stale = 1 WHERE session = ?", (session,))
+                    index.rows(_STALE, (session,))
         except StoreError:
             if not _is_damaged(places, zip_, member):
                 raise
             with index.transaction():
                 index.rows("INSERT INTO facts VALUES (?, '') ON CONFLICT DO NOTHING", (f"{_UNREAD}{id_}",))
+                index.rows(_STALE, (session,))
     return len(missing)
 
 

@@ -55,7 +55,7 @@ class Forgotten:
 def forget(session: str, *, l4_dir: Path | str | None = None) -> Forgotten:
     """Forget a session, by its id or by ``YYYY-MM/NAME``. Cut off, it is to be called again. Raises `StoreError`."""
     places = places_at(l4_dir)
-    with held(places), searched(places) as index:
+    with searched(places) as index, held(places):
         if index is None:
             raise StoreError(f"{places.folder}: nothing is archived or recorded here")
         parts = find_parts(index, session)
@@ -65,7 +65,7 @@ def forget(session: str, *, l4_dir: Path | str | None = None) -> Forgotten:
 def forget_all(*, l4_dir: Path | str | None = None) -> list[Forgotten]:
     """Forget all sessions of the tenant whose archive this is."""
     places = places_at(l4_dir)
-    with held(places), searched(places) as index:
+    with searched(places) as index, held(places):
         ids = dict.fromkeys(part.session for part in all_parts(index)) if index else {}
         return [_forget(places, index, session) for session in ids] if index else []
 

@@ -15,12 +15,11 @@ from typing import IO, Any, BinaryIO, cast
 
 from memory.errors import StoreError
 from memory.L4_raw_sessions import texts
-from memory.L4_raw_sessions.catchup import catch_up, home
+from memory.L4_raw_sessions.catchup import catch_up, home, is_recorded
 from memory.L4_raw_sessions.forgetting import in_archive, raw_logs, wait_for
 from memory.L4_raw_sessions.index import Index
 from memory.L4_raw_sessions.journal import Journal
 from memory.L4_raw_sessions.lines import opened
-from memory.L4_raw_sessions.live import FILE
 from memory.L4_raw_sessions.places import Places, places_at
 from memory.L4_raw_sessions.rebuild import held
 from memory.L4_raw_sessions.reconciling import reconcile
@@ -54,7 +53,7 @@ def redact_archive(pattern: str | None = None, *, l4_dir: Path | str | None = No
     Raises `PatternRefused`, and `StoreError` where a run is under way or was cut off.
     """
     places, sweep = places_at(l4_dir), Sweep.of(pattern)
-    with held(places), searched(places) as index:
+    with searched(places) as index, held(places):
         if index is None:
             raise StoreError(f"{places.folder}: nothing is archived or recorded here")
         if index.rows("SELECT 1 FROM items WHERE state <> 'verified' LIMIT 1"):
@@ -65,8 +64,9 @@ def redact_archive(pattern: str | None = None, *, l4_dir: Path | str | None = No
 def _redact(places: Places, index: Index, sweep: Sweep) -> Redacted:
     problems: list[str] = []
     found = home(places)
-    has_archive = found is not None and (found[0] / FILE).exists()
-    rows = wait_for(lambda: in_archive(found[0], lambda archive: archive.redact(sweep))) if found and has_archive else 0
+    rows = 0
+    if found and is_recorded(places):
+        rows = wait_for(lambda: in_archive(found[0], lambda archive: archive.redact(sweep)))
     raw = sum(_redact_log(path, sweep, problems) for path in raw_logs(places))
     digests: dict[bytes, bytes] = {}
     for path in places.zips():

@@ -9,10 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memory.errors import StoreBusy, StoreError
-from memory.L4_raw_sessions.catchup import catch_up
+from memory.errors import StoreBusy, StoreCorrupt, StoreError
+from memory.L4_raw_sessions.catchup import catch_up, is_recorded
+from memory.L4_raw_sessions.files import make_folder
 from memory.L4_raw_sessions.index import Index
 from memory.L4_raw_sessions.places import Places, places_at
+from memory.L4_raw_sessions.rebuild import rebuild_index
 from memory.L4_raw_sessions.snippets import snippet
 from memory.L4_raw_sessions.texts import text_of
 from memory.L4_raw_sessions.tokens import estimate, query
@@ -76,8 +78,14 @@ def search_sessions(
 ) -> list[Found]:
     """Sessions with a message that holds all of the words; strings without blanks stand there in one piece."""
     wanted = Wanted(since=moment(since), until=moment(until), role=role, model=model, session=session)
-    with searched(places_at(l4_dir)) as index:
-        return find(index, words, wanted, limit) if index else []
+    places = places_at(l4_dir)
+    try:
+        with searched(places) as index:
+            return find(index, words, wanted, limit) if index else []
+    except StoreCorrupt:
+        rebuild_index(l4_dir=places.folder)
+        with searched(places) as index:
+            return find(index, words, wanted, limit) if index else []
 
 
 def find(index: Index, words: str, wanted: Wanted, limit: int) -> list[Found]:
@@ -133,7 +141,7 @@ def _found(index: Index, words: str, row: tuple[Any, ...]) -> Found:
         started=started,
         ended=ended,
         matches=matches,
-        score=round(score, 4),
+        score=score,
         snippet=snippet(text, words),
         tokens=estimate(text),
     )
@@ -160,10 +168,24 @@ def searched(places: Places) -> Iterator[Index | None]:
 
 def _opened(places: Places) -> Index | None:
     if not places.folder.is_dir():
-        return None
+        if not is_recorded(places):
+            return None
+        make_folder(places.folder)
+    if not places.index.exists() and places.zips():
+        rebuild_index(l4_dir=places.folder)
+    try:
+        return _caught_up(places)
+    except StoreCorrupt:
+        rebuild_index(l4_dir=places.folder)
+        return _caught_up(places)
+
+
+def _caught_up(places: Places) -> Index | None:
     try:
         index = Index.open(places.index)
-    except StoreError:
+    except StoreCorrupt:
+        raise
+    except StoreError:  # it cannot be written here
         return Index.open_reader(places.index)
     try:
         catch_up(places, index)

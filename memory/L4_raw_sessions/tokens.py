@@ -25,7 +25,7 @@ _SIGNS = (
 _PICTURES = "\u2600-\u27bf\u2b50-\u2b55\U0001f000-\U0001faff"
 _SPECIAL = re.compile(f"[{_SIGNS}]+|[{_PICTURES}]")
 _LONG = re.compile(f"([0-9A-Za-z]{{{LONGEST}}})[0-9A-Za-z]+")
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"[^\W_]")
 
 
 def spread(text: str) -> str:
@@ -77,8 +77,8 @@ def _phrase(word: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    found = _WORD.findall(text)
-    return [f'"{" ".join(found)}"'] if found else []
+    quoted = text.replace('"', '""')
+    return [f'"{quoted}"'] if _WORD.search(text) else []
 
 
 def _run(run: str, *, is_last: bool) -> str:
