@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +165,12 @@ def test_whatever_is_put_in_the_request_stays_json(body: bytes, text: str) -> No
     """The text comes back as it was."""
     after = inject(body, read(body), text)
     if after is not body:
-        assert text in json.dumps(json.loads(after), ensure_ascii=False) or text in str(json.loads(after))
+        texts = [part["text"] for c in systems(after) if isinstance(c, list) for part in c if _has_text(part)]
+        assert any(held.endswith(text) for held in [*texts, *(c for c in systems(after) if isinstance(c, str))])
+
+
+def _has_text(part: Any) -> bool:
+    return isinstance(part, dict) and isinstance(part.get("text"), str)
 
 
 @pytest.mark.parametrize(
@@ -263,7 +269,7 @@ async def test_a_session_keeps_its_text(store: Decisions) -> None:
         history += [ANSWER, {"role": "user", "content": f"more {k}"}]
         sent.append((await send(injector(store, index), history)).body)
 
-    for before, after in zip(sent, sent[1:], strict=False):
+    for before, after in pairwise(sent):
         assert after.startswith(before[: before.rindex(b"]")])
     assert len({json.dumps(systems(body)) for body in sent}) == 1
     assert systems(sent[-1]) == [SYSTEM["content"] + TEXT]
@@ -276,10 +282,11 @@ async def test_a_later_session_gets_the_later_index(store: Decisions) -> None:
     await send(through, [SYSTEM, USER])
     index.text = wrap(INDEX + "another rule\n")
     index.now = 31.0
-    await send(through, [SYSTEM, {"role": "user", "content": "second"}])
-    while index.reads < 2:
+    for k in range(2000):
+        out = await send(through, [SYSTEM, {"role": "user", "content": f"session {k}"}])
+        if systems(out.body) == [SYSTEM["content"] + index.text]:
+            break
         await asyncio.sleep(0.001)
-    out = await send(through, [SYSTEM, {"role": "user", "content": "third"}])
 
     assert systems(out.body) == [SYSTEM["content"] + index.text]
 
