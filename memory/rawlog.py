@@ -24,7 +24,7 @@ from memory.errors import StoreError
 from memory.L4_raw_sessions.exchanges import read_exchanges
 from memory.L4_raw_sessions.sections import put, read_sections
 from memory.redaction import redact_record
-from memory.roots import root_of
+from memory.roots import raw_folder, root_of
 from memory.types import ExchangeRecord, Message
 
 REMEMBERED = 500
@@ -85,7 +85,7 @@ class RawLog:
     def path(self, tenant: str, session: str) -> Path:
         """Where the log of a session is, or will be."""
         name = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-        return root_of(self._data, tenant) / "temp" / "model_responses" / f"model_responses_{name}.txt"
+        return raw_folder(root_of(self._data, tenant)) / f"model_responses_{name}.txt"
 
     def _append(self, path: Path, file: int, records: Sequence[ExchangeRecord]) -> None:
         known = self._look(path, file)

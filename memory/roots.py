@@ -22,6 +22,11 @@ def roots(data: Path) -> list[Path]:
     return [data, *sorted(path for path in (data / OTHERS).glob("*") if path.is_dir())]
 
 
+def raw_folder(root: Path) -> Path:
+    """A tenant's raw logs."""
+    return root / "temp" / "model_responses"
+
+
 def _first(data: Path, tenant: str) -> str:
     path = data / FIRST
     try:

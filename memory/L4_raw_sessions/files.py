@@ -60,3 +60,18 @@ def lease(path: Path) -> Iterator[bool]:
         yield True
     finally:
         os.close(file)
+
+
+def is_held(path: Path) -> bool:
+    """Whether a run is under way."""
+    try:
+        file = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(file)
+    return False

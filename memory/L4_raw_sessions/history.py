@@ -18,6 +18,9 @@ from memory.L4_raw_sessions.words import Said, read_message, read_parsed, text_o
 LENGTH = 200
 """Characters of a line."""
 
+USER = "[USER]: "
+"""Before what a user said."""
+
 _BLOCK = re.compile(rb"<history>(.*?)</history>", re.DOTALL)
 _RULE = re.compile(f"{SEPARATOR}+")
 _LITERAL = 1_000_000
@@ -124,7 +127,7 @@ class _Lines:
 def _line(speaker: str, text: str) -> str:
     words = " ".join(text[: 4 * LENGTH].split())
     short = _RULE.sub(SEPARATOR[:-1], words)[:LENGTH]
-    return f"[USER]: {short}" if speaker == "USER" else f"[{speaker}] {short}"
+    return f"{USER}{short}" if speaker == "USER" else f"[{speaker}] {short}"
 
 
 def _block_lines(data: bytes) -> list[str]:

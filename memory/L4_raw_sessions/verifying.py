@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from memory.L4_raw_sessions import zips
+from memory.L4_raw_sessions.history import USER
 from memory.L4_raw_sessions.journal import Item, Plan
 from memory.L4_raw_sessions.places import SEPARATOR
 from memory.L4_raw_sessions.running import Run
+
+FIRST = 5
+"""Things that a user said, of which the report tells."""
 
 
 def archive(run: Run) -> None:
@@ -47,7 +51,13 @@ def verify(run: Run) -> None:
             run.journal.verified(item)
             run.report.verified += 1
             run.report.new_sessions += 1
+            run.report.archived.append(_told(plan))
             run.report.bytes_archived += zips.packed_size(run.places.folder / plan.zip, plan.member)
+
+
+def _told(plan: Plan) -> dict[str, Any]:
+    said = [line.removeprefix(USER) for line in plan.lines if line.startswith(USER)][:FIRST]
+    return {"session": plan.session, "name": f"{plan.month}/{plan.member.removesuffix('.txt')}", "said": said}
 
 
 def _has_block(path: Path, plan: Plan) -> bool:
