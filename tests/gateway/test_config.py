@@ -24,10 +24,11 @@ from gateway.errors import ConfigError
         ("server: {port: 1\nrules: 2", 2, "not YAML"),
         ("evolution:\n  batch_tasks: 0\n", 2, "batch_tasks must be at least 1"),
         ("evolution:\n  canary_share: 7\n", 2, "canary_share must be from 0 to 1"),
+        ("memory:\n  inject: everything\n", 2, "'off', 'index'"),
     ],
     ids=["a word for a number", "a truth for a number", "an unknown key", "a scalar for a section", "a missing name",
          "an unknown way", "an unknown mode", "a list for a text", "broken YAML",
-         "a count of nought", "a share above one"],
+         "a count of nought", "a share above one", "an unknown way to inject"],
 )  # fmt: skip
 def test_an_error_names_the_line_and_the_remedy(text: str, line: int, words: str) -> None:
     """The operator is told where to look and what to write."""
@@ -67,3 +68,10 @@ def test_the_shipped_file_is_valid_and_says_the_defaults() -> None:
     shipped = parse(Path(__file__).parents[2].joinpath("config.yaml").read_text())
 
     assert shipped == load(None)
+
+
+@pytest.mark.parametrize("text", ["", "memory:\n  inject: off\n", 'memory:\n  inject: "off"\n'])
+def test_nothing_is_put_into_requests_unless_somebody_says_so(text: str) -> None:
+    """`off` is a word here, though YAML takes it for a truth."""
+    assert parse(text).memory.inject == "off"
+    assert parse("memory:\n  inject: index\n").memory.inject == "index"

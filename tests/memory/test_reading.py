@@ -143,3 +143,24 @@ async def test_sessions(archive: Archive, chain: Chain, record: Record) -> None:
     assert await archive.sessions("tenant", 1) == ["new"]
     assert await archive.conversation("old") == (question, answer, more)
     assert await archive.conversation("nobody knows") == ()
+
+
+async def test_examples(archive: Archive, chain: Chain, record: Record) -> None:
+    """Of each kind of exchange the latest, the latest kind first; none of others, none that was no conversation."""
+    said = chain("a")
+    hit = {"prompt_tokens_details": {"cached_tokens": 64}}
+    await archive.append(
+        [
+            record("old", said, ended=1.0),
+            record("new", said, ended=3.0, session="session 2"),
+            record("streamed", said, ended=2.0, stream=True),
+            record("cached", said, ended=4.0, reported=hit),
+            record("cached more", said, ended=5.0, reported={"prompt_cache_hit_tokens": 128}),
+            record("not cached", said, ended=0.5, reported={"cached_tokens": 0}),
+            record("refused", said, ended=6.0, status=400, error="too long"),
+            record("theirs", said, ended=9.0, tenant="other"),
+            record("a list of models", ended=9.0),
+        ]
+    )
+    assert await archive.examples("tenant") == ["refused", "cached more", "new", "streamed"]
+    assert await archive.examples("nobody") == []
