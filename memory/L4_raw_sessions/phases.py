@@ -29,6 +29,9 @@ from memory.L4_raw_sessions.scanning import resume, scan
 from memory.L4_raw_sessions.staging import stage
 from memory.L4_raw_sessions.verifying import archive, verify
 
+CHUNK = 500
+"""Logs that go through the phases together: so many are in memory by their lines, and a zip is written anew for each lot."""
+
 Raw = Path | tuple[Path, ...]
 
 
@@ -112,12 +115,13 @@ def _walk(run: Run) -> None:
     run.report.errors += reconcile(run.places, run.journal)
     lost = resume(run)
     found = scan(run, seal=True)
-    run.journal.enter(run.id, staging)
-    for place, path in enumerate(found):
-        stage(run, path, place, lost)
-    for phase, work in zip(rest, (append, archive, verify, clean_up), strict=True):
-        run.journal.enter(run.id, phase)
-        work(run)
+    for at in range(0, max(1, len(found)), CHUNK):
+        run.journal.enter(run.id, staging)
+        for place, path in enumerate(found[at : at + CHUNK], at):
+            stage(run, path, place, lost)
+        for phase, work in zip(rest, (append, archive, verify, clean_up), strict=True):
+            run.journal.enter(run.id, phase)
+            work(run)
 
 
 @contextmanager

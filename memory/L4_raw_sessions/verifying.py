@@ -6,7 +6,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from memory.errors import StoreError
 from memory.L4_raw_sessions import zips
+from memory.L4_raw_sessions.catchup import add_members
 from memory.L4_raw_sessions.history import USER
 from memory.L4_raw_sessions.journal import Item, Plan
 from memory.L4_raw_sessions.places import SEPARATOR
@@ -39,20 +41,32 @@ def _facts(plan: Plan) -> dict[str, Any]:
 
 
 def verify(run: Run) -> None:
-    """Phase 5, Verify & Index: read each new member from its zip, and its block from the histories."""
-    for item in run.journal.items("appended"):
-        plan = item.plan
-        if zips.digest_member(run.places.folder / plan.zip, plan.member) != plan.sha256:
-            run.report.errors.append(f"{plan.zip}: {plan.member} is not what was put there; its raw log stays")
-        elif not _has_block(run.places.histories, plan):
-            run.report.errors.append(f"{plan.member}: its lines were cut out of the histories; they are written anew")
-            run.journal.restage(item)
-        else:
-            run.journal.verified(item)
-            run.report.verified += 1
-            run.report.new_sessions += 1
-            run.report.archived.append(_told(plan))
-            run.report.bytes_archived += zips.packed_size(run.places.folder / plan.zip, plan.member)
+    """Phase 5, Verify & Index: read each new member from its zip, and its block from the histories; then it can be searched."""
+    items = sorted(run.journal.items("appended"), key=lambda item: item.plan.zip)
+    for name, group in groupby(items, key=lambda item: item.plan.zip):
+        mine = list(group)
+        read = zips.read_back(run.places.folder / name, [item.plan.member for item in mine])
+        for item in mine:
+            _judge(run, item, *read.get(item.plan.member, ("", 0)))
+    try:
+        add_members(run.places, run.journal.index)
+    except StoreError as error:
+        run.report.errors.append(f"{error}; what is new is searched from the next look at the index on")
+
+
+def _judge(run: Run, item: Item, sha256: str, packed: int) -> None:
+    plan = item.plan
+    if sha256 != plan.sha256:
+        run.report.errors.append(f"{plan.zip}: {plan.member} is not what was put there; its raw log stays")
+    elif not _has_block(run.places.histories, plan):
+        run.report.errors.append(f"{plan.member}: its lines were cut out of the histories; they are written anew")
+        run.journal.restage(item)
+    else:
+        run.journal.verified(item)
+        run.report.verified += 1
+        run.report.new_sessions += 1
+        run.report.archived.append(_told(plan))
+        run.report.bytes_archived += packed
 
 
 def _told(plan: Plan) -> dict[str, Any]:

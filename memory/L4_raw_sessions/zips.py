@@ -8,7 +8,7 @@ import os
 import shutil
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -81,13 +81,25 @@ def find_trouble(path: Path) -> str | None:
     return f"its member {bad} is damaged" if bad else None
 
 
+def read_back(path: Path, members: Iterable[str]) -> dict[str, tuple[str, int]]:
+    """SHA-256 and packed size of those members that can be read."""
+    out: dict[str, tuple[str, int]] = {}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in members:
+                try:
+                    with archive.open(member) as file:
+                        out[member] = (digest_of(file), archive.getinfo(member).compress_size)
+                except (*BROKEN, KeyError):
+                    continue
+    except (*BROKEN, FileNotFoundError):
+        return out
+    return out
+
+
 def digest_member(path: Path, member: str) -> str | None:
     """SHA-256 of a member; `None` if it cannot be read."""
-    try:
-        with open_member(path, member) as file:
-            return digest_of(file)
-    except (*BROKEN, KeyError, FileNotFoundError):
-        return None
+    return read_back(path, [member]).get(member, (None, 0))[0]
 
 
 def digest_of(file: IO[bytes]) -> str:
@@ -114,10 +126,10 @@ def extracted(path: Path, member: str) -> Iterator[BinaryIO]:
         yield copy
 
 
-def packed_size(path: Path, member: str) -> int:
-    """Bytes that a member takes in its zip."""
+def packed_sizes(path: Path) -> dict[str, int]:
+    """Bytes that each member takes in a zip."""
     with zipfile.ZipFile(path) as archive:
-        return archive.getinfo(member).compress_size
+        return {info.filename: info.compress_size for info in archive.infolist()}
 
 
 def facts_of(path: Path) -> dict[str, dict[str, Any]]:

@@ -96,6 +96,9 @@ def test_in_the_place_of_a_damaged_member_the_archive_speaks(talks: Talks) -> No
     data = bytearray(first.read_bytes())
     data[60:80] = bytes(20)
     first.write_bytes(data)
+    index = Index.open(talks.places.index)
+    index.rows("DELETE FROM messages")  # the runs that archived them could not write it
+    index.close()
     assert [(kind, text[:4]) for kind, text in caught_up(talks)[1] if text != "well"] == [
         ("live", "one "),
         ("zip", "two "),
