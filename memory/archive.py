@@ -121,14 +121,14 @@ class Archive(Reader):
             for seq, facts, name in page:
                 yield asdict(row_of(seq, facts, name, await self.texts(seq)))
 
-    async def forget(self, session: str) -> int:
+    async def forget(self, session: str, tenant: str | None = None) -> int:
         """Empty what was said in a session, but for messages that another session shares; how many rows were emptied.
 
-        Numbers and the chain of the audit stay. `StoreBusy` means that it is gone from the file, but not yet from its
-        log: call again.
+        With a tenant, only what was said in that tenant's session of this id. Numbers and the chain of the audit stay.
+        `StoreBusy` means that it is gone from the file, but not yet from its log: call again.
         """
         async with self._writer.transaction(PATIENCE):
-            emptied = await forget(self._writer, session)
+            emptied = await forget(self._writer, session, tenant)
         await self._writer.truncate_log(PATIENCE)
         return emptied
 

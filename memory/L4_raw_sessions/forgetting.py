@@ -15,12 +15,11 @@ from typing import Any, TypeVar
 from memory.archive import Archive
 from memory.errors import StoreError
 from memory.L4_raw_sessions import texts
-from memory.L4_raw_sessions.catchup import home
+from memory.L4_raw_sessions.catchup import home, is_recorded
 from memory.L4_raw_sessions.exchanges import read_exchanges
 from memory.L4_raw_sessions.histories import read_blocks
 from memory.L4_raw_sessions.index import Index
 from memory.L4_raw_sessions.journal import Journal
-from memory.L4_raw_sessions.live import LiveSessions
 from memory.L4_raw_sessions.places import Places, places_at
 from memory.L4_raw_sessions.reading import all_parts, find_parts
 from memory.L4_raw_sessions.rebuild import held
@@ -95,12 +94,10 @@ def _forget(places: Places, index: Index, session: str) -> Forgotten:
 
 def _forget_live(places: Places, session: str) -> int:
     found = home(places)
-    if found is None:
+    if found is None or not is_recorded(places):
         return 0
-    with LiveSessions.opened(*found) as live:
-        if live is None or not any(True for _ in live.exchanges(session)):
-            return 0  # another tenant may have a session of that id
-    return wait_for(lambda: in_archive(found[0], lambda archive: archive.forget(session)))
+    data, tenant = found
+    return wait_for(lambda: in_archive(data, lambda archive: archive.forget(session, tenant)))
 
 
 def wait_for(question: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -167,9 +164,19 @@ def _forget_rows(places: Places, index: Index, session: str) -> None:
         index.rows("DELETE FROM messages WHERE part IN (SELECT -id FROM live WHERE session = ?)", (session,))
         index.rows("DELETE FROM live WHERE session = ?", (session,))
         index.rows("DELETE FROM members WHERE session = ?", (session,))
+        _forget_reports(index, session)
         texts.drop_orphans(index)
     reconcile(places, Journal(index))
     texts.purge(index)
+
+
+def _forget_reports(index: Index, session: str) -> None:
+    """Reports of runs say what was archived."""
+    for run, report in index.rows("SELECT id, report FROM runs WHERE report IS NOT NULL"):
+        told = json.loads(report)
+        kept = [one for one in told.get("archived", ()) if one.get("session") != session]
+        if len(kept) < len(told.get("archived", ())):
+            index.rows("UPDATE runs SET report = ? WHERE id = ?", (json.dumps({**told, "archived": kept}), run))
 
 
 def _write_down(places: Places, session: str) -> None:

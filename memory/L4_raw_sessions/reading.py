@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, cast
@@ -15,7 +15,7 @@ from memory.errors import StoreError
 from memory.L4_raw_sessions import texts
 from memory.L4_raw_sessions.catchup import archived_keys, home
 from memory.L4_raw_sessions.chat import as_chat
-from memory.L4_raw_sessions.exchanges import Conversations, read_exchanges
+from memory.L4_raw_sessions.exchanges import Conversations, Exchange, read_exchanges
 from memory.L4_raw_sessions.index import Index, Row
 from memory.L4_raw_sessions.lines import opened, read_lines
 from memory.L4_raw_sessions.live import LiveSessions, log_of
@@ -120,21 +120,31 @@ def _read(places: Places, index: Index, part: Part) -> str:
 
 def conversation(places: Places, index: Index, parts: list[Part]) -> list[dict[str, Any]]:
     """The messages that stand at the end of a session's parts."""
-    known, last, reply = Conversations(), None, None
+    known = Conversations()
+    last: list[bytes] | None = None
     free: list[dict[str, Any]] = []
     for part in parts:
         with log(places, index, part) as file:
             for exchange in read_exchanges(read_sections(file)):
                 if exchange.id is not None:
-                    last = known.expand(exchange) or [*(last or ()), *exchange.messages]
-                    reply = exchange.response.get("message")
+                    last = _heard(known, exchange, last or [])
             if last is None:
                 file.seek(0)
                 free += [{"role": line.role, "content": line.text} for line in read_lines(file)]
-    if last is None:
-        return free
-    said = [json.loads(message) for message in last] + ([reply] if reply else [])
-    return as_chat(said)
+    return free if last is None else as_chat(json.loads(message) for message in last)
+
+
+def _heard(known: Conversations, exchange: Exchange, before: list[bytes]) -> list[bytes]:
+    """The messages up to an exchange's answer. A client may go on from the answer as it was recorded."""
+    asked = known.expand(exchange) or [*before, *exchange.messages]
+    reply, name = exchange.response.get("message"), exchange.response.get("name")
+    if not reply:
+        return asked
+    answer = json.dumps(reply).encode()
+    tip = exchange.names[-1] if exchange.names else exchange.base
+    if name:
+        known.expand(replace(exchange, base=tip, names=(name,), messages=(answer,)))
+    return [*asked, answer]
 
 
 def resolve(pointer: str, *, l4_dir: Path | str | None = None) -> Told | None:

@@ -56,7 +56,7 @@ def redact_archive(pattern: str | None = None, *, l4_dir: Path | str | None = No
     with searched(places) as index, held(places):
         if index is None:
             raise StoreError(f"{places.folder}: nothing is archived or recorded here")
-        if index.rows("SELECT 1 FROM items WHERE state <> 'verified' LIMIT 1"):
+        if index.rows("SELECT 1 FROM items LIMIT 1"):
             raise StoreError(f"{places.folder}: a run was cut off; let `memory run` finish it first")
         return _redact(places, index, sweep)
 
@@ -72,7 +72,7 @@ def _redact(places: Places, index: Index, sweep: Sweep) -> Redacted:
     for path in places.zips():
         digests |= _redact_zip(places, index, path, sweep, problems)
     lines = rewrite_lines(places.histories, lambda line: _line(line, sweep, digests))
-    _renew_index(places, index)
+    _renew_index(places, index, sweep)
     return Redacted(rows=rows, raw=raw, members=len(digests), lines=lines, problems=tuple(problems))
 
 
@@ -144,8 +144,10 @@ def _line(line: bytes, sweep: Sweep, digests: Mapping[bytes, bytes]) -> bytes:
     return sweep.line(line)
 
 
-def _renew_index(places: Places, index: Index) -> None:
+def _renew_index(places: Places, index: Index, sweep: Sweep) -> None:
     with index.transaction():
+        for run, report in index.rows("SELECT id, report FROM runs WHERE report IS NOT NULL"):
+            index.rows("UPDATE runs SET report = ? WHERE id = ?", (sweep.json(report.encode()).decode(), run))
         index.rows("UPDATE live SET stale = 1")
         index.rows("DELETE FROM messages WHERE part < 0")
     reconcile(places, Journal(index))

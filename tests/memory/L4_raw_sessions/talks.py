@@ -28,6 +28,7 @@ class Talks:
         self.now = MAY
         self.count = 0
         self._tips: dict[str, str] = {}
+        self._touched: dict[Path, float] = {}
         root.mkdir(parents=True, exist_ok=True)
         self._log = RawLog(root)
 
@@ -87,6 +88,7 @@ class Talks:
         """Into the archive and into the raw log."""
         self.ask(lambda archive: archive.append([record]))
         self._log.append([record])
+        self._touched[self._log.path(record.tenant, record.session)] = record.ended
 
     def ask(self, question: Callable[[Archive], Any]) -> Any:
         """Open the archive and ask it."""
@@ -103,8 +105,9 @@ class Talks:
     def archive(self) -> dict[str, Any]:
         """Everything that was said so far goes into zips."""
         raw, later = self.root / "temp" / "model_responses", self.now + DAY
-        for path in raw.glob("*"):
-            os.utime(path, (self.now, self.now))
+        for path, time in self._touched.items():
+            if path.exists():
+                os.utime(path, (time, time))
         self.now = later
         return batch_process(raw, self.l4, dry_run=False, clock=lambda: later)
 

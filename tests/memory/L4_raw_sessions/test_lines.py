@@ -89,7 +89,7 @@ def test_a_member_that_cannot_be_read_is_named(tmp_path: Path, trouble: str) -> 
     if trouble == "damaged":
         path.write_bytes(path.read_bytes().replace(b"texttext", b"textTEXT"))
     with (
-        pytest.raises(StoreError, match="a.txt cannot be read.*memory verify"),
+        pytest.raises(StoreError, match=r"a\.txt cannot be read.*memory verify"),
         opened(Places(tmp_path), path.name, "a.txt"),
     ):
         pass

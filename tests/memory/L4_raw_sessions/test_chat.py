@@ -1,0 +1,80 @@
+"""Messages of any form as chat messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memory.L4_raw_sessions.chat import as_chat
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+OTHER = {"id": "c2", "type": "function", "function": {"name": "pwd", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        pytest.param([], id="nothing"),
+        pytest.param([{"role": "user", "content": "hi", "name": "me", "extra": [1]}], id="whatever else it says"),
+        pytest.param([{"role": "assistant", "content": None, "tool_calls": [CALL]}], id="a call"),
+        pytest.param([{"role": "tool", "tool_call_id": "c1", "content": "out"}], id="a result"),
+        pytest.param([{"role": "user", "content": [{"type": "text", "text": "a"}]}], id="parts"),
+        pytest.param([{"role": "assistant", "content": "a"}, {"role": "assistant", "content": "b"}], id="two in a row"),
+    ],
+)
+def test_chat_messages_stay(messages: list[Any]) -> None:
+    """As they are."""
+    assert as_chat(messages) == messages
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        pytest.param(["words", None, 3], [], id="what is no message is left out"),
+        pytest.param(
+            [
+                {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+                {"type": "reasoning", "summary": []},
+                {"type": "function_call", "call_id": "c1", "name": "ls", "arguments": "{}"},
+                {"type": "function_call", "call_id": "c2", "name": "pwd", "arguments": "{}"},
+                {"type": "function_call_output", "call_id": "c1", "output": "out"},
+                {"type": "function_call_output", "call_id": "c2", "output": [{"type": "input_text", "text": "x"}]},
+            ],
+            [
+                {"role": "user", "content": [{"type": "text", "text": "hi"}]},
+                {"role": "assistant", "content": None, "tool_calls": [CALL, OTHER]},
+                {"role": "tool", "tool_call_id": "c1", "content": "out"},
+                {"role": "tool", "tool_call_id": "c2", "content": "x"},
+            ],
+            id="items of the Responses form; calls of one turn together",
+        ),
+        pytest.param(
+            [
+                {
+                    "role": "assistant",
+                    "content": [
+                        {"type": "text", "text": "look"},
+                        {"type": "tool_use", "id": "c1", "name": "ls", "input": {}},
+                    ],
+                },
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "out"}]},
+                        {"type": "text", "text": "go on"},
+                    ],
+                },
+            ],
+            [
+                {"role": "assistant", "content": "look", "tool_calls": [CALL]},
+                {"role": "tool", "tool_call_id": "c1", "content": "out"},
+                {"role": "user", "content": [{"type": "text", "text": "go on"}]},
+            ],
+            id="blocks of the Messages form",
+        ),
+    ],
+)
+def test_other_forms(messages: list[Any], expected: list[Any]) -> None:
+    """The same conversation in the form of the chat completions API."""
+    assert as_chat(messages) == expected
