@@ -274,6 +274,8 @@ def _trace(raw: str, text: str, found: Figures) -> None:
     cursor = 0
     for line in cores(plain(text).split("\n")):
         found.rewritten += len(line)
+        if not line:
+            continue
         if line not in places:
             found.foreign += len(line)
             continue
