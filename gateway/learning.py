@@ -17,6 +17,7 @@ from gateway.quoting import said
 from gateway.recordings import RecordingError, Session, read_sessions
 from gateway.shapes import chat_completions
 from gateway.types import Conversation, Message
+from memory import Message as Stored
 from rules_engine import Result, Sample, Turn
 from rules_engine.use import samples
 
@@ -60,13 +61,21 @@ def _told(message: Message, seen: Sequence[Seen]) -> str:
 
 def read_turns(session: Session) -> list[Turn]:
     """The turns of a recorded session, with its observations as the walk finds them. Raises `RecordingError`."""
-    body = json.dumps({"model": session.model or "recorded", "messages": session.messages}).encode()
     try:
-        conversation = chat_completions.read(body, BoundedCache(0))
+        conversation = _conversation(session.messages)
     except BadRequest as error:
         raise RecordingError(f"{session.name}: {error.message}") from error
     seen = Observer().observe(conversation, "", chain(conversation, ""))
     return list(turns(conversation, seen))
+
+
+def archived(messages: Sequence[Stored]) -> Conversation:
+    """A conversation of the archive, without what was forgotten of it. Raises `BadRequest` if that leaves none."""
+    return _conversation([json.loads(message.content) for message in messages if message.content])
+
+
+def _conversation(messages: Sequence[object]) -> Conversation:
+    return chat_completions.read(json.dumps({"model": "recorded", "messages": messages}).encode(), BoundedCache(0))
 
 
 def read_samples(path: Path, refuse: Refuse, heard: Callable[[int], None] | None = None) -> Iterator[Sample]:

@@ -6,19 +6,20 @@ archive ─conversation→ Turn* ─samples→ Sample* ─learn→ Verdict* → 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
-from gateway import processes
+from gateway import processes, tasks
 from gateway.asking import Ask
-from gateway.learning import read_turns
-from gateway.recordings import RecordingError, Session
+from gateway.errors import BadRequest
+from gateway.identity import Observer, chain
+from gateway.learning import archived, turns
 from memory import Archive
 from rules_engine import Observation, Rule, Sample
 from rules_engine.admission import Verdict, admit
 from rules_engine.events import PoolEvent, content_key, ref_of
+from rules_engine.kinds import LOSSLESS
 from rules_engine.lessons import learn
 from rules_engine.pool import Pool, Stage
 from rules_engine.prompts import Start
@@ -26,6 +27,8 @@ from rules_engine.use import samples
 
 SESSIONS = 200
 """Sessions that are learned from, the latest."""
+MOST = 1000
+"""Rewrites of a session that are looked at."""
 
 
 async def study(data: Path, pool: Pool, tenant: str, time: float) -> tuple[PoolEvent, ...]:
@@ -101,10 +104,20 @@ async def _samples(data: Path, tenant: str) -> list[Sample]:
 
 async def _read(archive: Archive, tenant: str) -> AsyncIterator[Sample]:
     for name in await archive.sessions(tenant, SESSIONS):
-        messages = [json.loads(m.content) for m in await archive.conversation(name) if m.content]
         try:
-            turns = read_turns(Session(name=name, model=None, messages=messages, tools=()))
-        except RecordingError:
+            conversation = archived(await archive.conversation(name))
+        except BadRequest:
             continue  # so much of it was forgotten that it is no conversation any more
-        for sample in samples(turns, name, name):
-            yield sample
+        seen = Observer().observe(conversation, tenant, chain(conversation, tenant))
+        place = tasks.facts(conversation, "").repository or name
+        unseen = await _unseen(archive, name)
+        for sample in samples(turns(conversation, seen), name, place):
+            if sample.observation.text not in unseen:
+                yield sample
+
+
+async def _unseen(archive: Archive, session: str) -> frozenset[str]:
+    """Results of which the agent did not see all: that it did not use the rest says nothing."""
+    rows = [row for row in await archive.rewrites(MOST, session) if any(name not in LOSSLESS for name, _ in row.rules)]
+    found = [await archive.rewrite(row.id) for row in rows]
+    return frozenset(row.texts.before for row in found if row and row.texts)

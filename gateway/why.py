@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway import tasks
-from gateway.cache import BoundedCache
 from gateway.identity import Observer, chain, declares_shell, last_assistant
+from gateway.learning import archived
 from gateway.pools import Pools
-from gateway.shapes import chat_completions
-from gateway.types import Conversation
-from memory import Archive, Message
+from memory import Archive
 from rules_engine import Context, Observation, Settings
 from rules_engine.explaining import Reason, explain
 from rules_engine.selection import select
@@ -34,7 +30,7 @@ async def why(archive: Archive, pools: Pools, settings: Settings, name: str) -> 
     exchange = await archive.exchange(row.exchange if row else name)
     if exchange is None or exchange.tip is None:
         return []
-    conversation = _read(exchange.model or "", await archive.chain(exchange.tip))
+    conversation = archived(await archive.chain(exchange.tip))
     rewrites = [found for id_ in exchange.rewrites if (found := await archive.rewrite(id_)) is not None]
     fired = {found.key: tuple(rule for rule, _ in found.rules) for found in rewrites}
     seen = Observer().observe(conversation, exchange.tenant, chain(conversation, exchange.tenant))
@@ -54,8 +50,3 @@ async def why(archive: Archive, pools: Pools, settings: Settings, name: str) -> 
         for observation in newest
         if row is None or observation.key == row.key or observation.text == (row.texts.before if row.texts else None)
     ]
-
-
-def _read(model: str, messages: Sequence[Message]) -> Conversation:
-    body = {"model": model, "messages": [json.loads(message.content) for message in messages if message.content]}
-    return chat_completions.read(json.dumps(body).encode(), BoundedCache(0))
