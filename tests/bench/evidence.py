@@ -1,6 +1,6 @@
 """The paper's evidence, as far as recordings can give it: arms, matched budgets, batches and top-k.
 
-    python -m tests.bench.evidence SESSIONS… [--per-source 2] [--daily A,B] [--benchmark "TB 1=A,B"] [--parts arms,budgets,batches]
+    python -m tests.bench.evidence SESSIONS… [--per-source 2] [--daily A,B] [--benchmark "TB 1=A,B"] [--parts arms,benchmarks,budgets,batches]
 
 SESSIONS are files of recorded sessions, a source each. Rules are learned from one half of the sources and judged on the
 other, both ways, so that none is judged on what it is from.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from rules_engine.numbers import Numbers
@@ -45,7 +46,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--lessons", type=int, default=60, help="sessions that are learned from of each file, at most")
     parser.add_argument("--daily", default="", help="sources of day-to-day work; the others are benchmarks")
     parser.add_argument("--benchmark", action="append", default=[], help="NAME=SOURCE,SOURCE: a row beside the paper's")
-    parser.add_argument("--parts", default="arms,budgets,batches")
+    parser.add_argument("--parts", default="arms,benchmarks,budgets,batches")
     args = parser.parse_args(given)
     taught = lessons(args)
     print(_describe(taught))
@@ -64,7 +65,7 @@ def _describe(taught: Sequence[Lesson]) -> str:
 
 
 def compare(taught: Sequence[Lesson], args: Namespace) -> str:
-    """The arms, over all sources; two of them by sort of source; the benchmarks beside the paper's."""
+    """The arms, over all sources; two of them by sort of source."""
     found = arms.run(arms.ARMS, taught)
     head = ("arm", *tables.HEAD, "model's share", "complaints")
     rows = [[name, *tables.columns(one.total()), *_of_life(one)] for name, one in found.items()]
@@ -72,8 +73,6 @@ def compare(taught: Sequence[Lesson], args: Namespace) -> str:
     daily = [name for name in args.daily.split(",") if name]
     if daily:
         parts.append(_by_sort(found, daily))
-    if args.benchmark:
-        parts.append(_beside(found["evolving, both"], args.benchmark))
     return "\n\n".join(parts)
 
 
@@ -101,10 +100,15 @@ def _by_sort(found: Mapping[str, Outcome], daily: Sequence[str]) -> str:
     return tables.table(head, rows)
 
 
-def _beside(one: Outcome, benchmarks: Sequence[str]) -> str:
+def benchmarks(taught: Sequence[Lesson], args: Namespace) -> str:
+    """The benchmarks that are recorded beside the paper's own."""
+    asked = {name: sources.split(",") for name, _, sources in (text.partition("=") for text in args.benchmark)}
+    wanted = {source for sources in asked.values() for source in sources}
+    only = [replace(one, judged={k: v for k, v in one.judged.items() if k in wanted}) for one in taught]
+    one = arms.run({"": arms.ARMS["evolving, both"]}, only)[""]
     rows = []
-    for name, _, sources in (text.partition("=") for text in benchmarks):
-        found = one.total(sources.split(","))
+    for name, sources in asked.items():
+        found = one.total(sources)
         theirs = next((tables.saved(saved) for start, saved in PAPER.items() if name.startswith(start)), "–")
         millions = f"{found.raw / 1e6:.2f} → {found.sent / 1e6:.2f}"
         row = [name, str(found.sessions), millions, tables.saved(found.saved), theirs]
@@ -167,7 +171,7 @@ def _life(one: Outcome, numbers: Numbers) -> Iterator[str]:
     yield " / ".join(str(lived.live) for lived in one.lived)
 
 
-PARTS = {"arms": compare, "budgets": budgets, "batches": batches}
+PARTS = {"arms": compare, "benchmarks": benchmarks, "budgets": budgets, "batches": batches}
 
 if __name__ == "__main__":
     main()
