@@ -10,7 +10,8 @@ import pytest_asyncio
 from starlette.requests import Request
 
 from gateway import admin
-from rules_engine.seeds import SEEDS
+from gateway.config import Config
+from gateway.rules import built_in
 from rules_engine.taco import load
 from tests.samples import PROGRESS, SAMPLES, Step, dump
 from tests.service import ID, Wire, configured, service
@@ -89,7 +90,7 @@ async def test_audit(served: tuple[Wire, str]) -> None:
 async def test_rules_are_in_tacos_json(served: tuple[Wire, str]) -> None:
     """They can be imported elsewhere."""
     _, text = await page(served, "/_gateway/rules")
-    assert {rule.id for rule in load(text)} == {rule.id for rule in SEEDS}
+    assert {rule.id for rule in load(text)} == {rule.id for rule in built_in(Config())}
 
 
 @pytest.mark.parametrize("target", ["/_gateway/stats/unknown", "/_gateway/audit/999", "/_gateway/audit/no-number"])

@@ -27,10 +27,10 @@ def test_help_names_every_command() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_its_help(name: str) -> None:
-    """The table and the modules agree, and each takes a data folder."""
+    """The table and the modules agree, and each takes a data folder but for the one that only reads files."""
     result = invoke(name, "--help")
     assert result.exit_code == 0
-    assert "--data" in result.stdout or "list" in result.stdout
+    assert "--data" in result.stdout or "list" in result.stdout or name == "learn"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
