@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -51,13 +51,13 @@ def replace_text(path: Path, text: str) -> None:
         sync_folder(path.parent)
 
 
-def append_line(path: Path, line: str) -> None:
-    """Add a line to a file of lines; one that a crash tore is closed first, so that it spoils no other."""
+def append_lines(path: Path, lines: Sequence[str]) -> None:
+    """Add to a file of lines; one that a crash tore is closed first, so that it spoils no other."""
     with translated(path), open(path, "a+b", opener=_private) as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(size - 1, 0))
         torn = file.read(1) not in (b"", b"\n")
-        file.write(b"\n" * torn + line.encode() + b"\n")
+        file.write(b"\n" * torn + "".join(f"{line}\n" for line in lines).encode())
         file.flush()
         os.fsync(file.fileno())
 

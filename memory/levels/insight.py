@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
 from memory.errors import EntryRefused
 from memory.levels import facts, procedures, provenance
-from memory.levels.files import read_text, replace_text, writing
+from memory.levels.files import append_lines, read_text, replace_text, writing
 from memory.levels.pointers import POINTER, Zips
-from memory.levels.provenance import Links
+from memory.levels.provenance import KEY, Links
 from memory.levels.values import odd_in, secrets_in, values_in
 
 FILE = "global_mem_insight.txt"
@@ -20,7 +20,8 @@ LINES = 30
 """At most."""
 BYTES = 1024
 """Less than."""
-KEY = "L1:"
+KEPT = "global_mem_insight.kept.txt"
+"""Lines of others that stood in the index before it was built."""
 
 _HEAD = (
     "# Index of pointers; what they point to is read when needed.",
@@ -29,6 +30,7 @@ _HEAD = (
 )
 _RULES = "[RULES]"
 _KEY = re.compile(r"\w[\w .+-]{0,38}\w")
+_LED = re.compile(r": L4:\S+$")
 _MOST, _LEAST = 10, 3
 """Sessions that are pointed to while there is room, and those for which procedures are drawn together."""
 _LISTED = 50
@@ -51,18 +53,13 @@ def build(root: Path) -> Built:
 def rebuild(root: Path) -> Built:
     """Write the index anew; its rules stay. Raises `EntryRefused`, and then the file is as it was."""
     with writing(root):
-        built = build(root)
-        if built.text != read_text(root / FILE):
-            replace_text(root / FILE, built.text)
-    return built
+        return _put(root, build(root))
 
 
 def write_rules(root: Path, rules: Sequence[str]) -> Built:
     """Give the index other rules, one a line. Raises `EntryRefused` with the reasons."""
     with writing(root):
-        built = _build(root, tuple(rules))
-        replace_text(root / FILE, built.text)
-    return built
+        return _put(root, _build(root, tuple(rules)))
 
 
 def write(root: Path, text: str) -> None:
@@ -105,6 +102,22 @@ def key_problem(key: str) -> str | None:
         return f"'{key[:40]}' is no key: 2 to 40 letters, digits, blanks and . + -"
     found = (*values_in(key), *secrets_in(key))
     return f"the key holds {', '.join(found)}" if found else None
+
+
+def _put(root: Path, built: Built) -> Built:
+    """Write the index; what somebody else wrote there is put aside first."""
+    before = read_text(root / FILE)
+    if before == built.text:
+        return built
+    theirs = [line for line in before.split(f"{_RULES}\n")[0].split("\n") if line.strip() and not _is_built(line)]
+    if theirs:
+        append_lines(root / KEPT, theirs)
+    replace_text(root / FILE, built.text)
+    return replace(built, left_out=(*built.left_out, f"{len(theirs)} lines of others: {KEPT}")) if theirs else built
+
+
+def _is_built(line: str) -> bool:
+    return line in _HEAD or line.startswith(("L2:", "L3:")) or _LED.search(line) is not None
 
 
 def _build(root: Path, rules: Sequence[str]) -> Built:

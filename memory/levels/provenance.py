@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from memory.errors import EntryRefused
-from memory.levels.files import append_line, read_text, replace_text, writing
+from memory.levels.files import append_lines, read_text, replace_text, writing
 from memory.levels.pointers import Pointer, read_pointer
 from memory.levels.values import secrets_in
 
@@ -20,8 +20,14 @@ FILE = "provenance.jsonl"
 QUOTE = 500
 """Characters that are quoted at most."""
 
+KEY = "L1:"
+"""How entries begin whose name is a word of the session that they lead to."""
+
 By = Literal["person", "policy", "gateway", "pool"]
 """Who put an entry there; what the rule pool says rests on the events of the pool."""
+
+Event = dict[str, Any]
+"""One line of the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +118,21 @@ def cite(root: Path, entry: str, evidence: Sequence[Evidence], by: By, now: floa
     _append(root, {"cite": entry, "by": by, "time": now, "evidence": proofs})
 
 
-def archive(root: Path, id_: str, name: str) -> None:
-    """Note that a session, or a part of it, is in a zip as ``YYYY-MM/NAME``."""
-    _append(root, {"archived": id_, "name": name})
+def archive(
+    root: Path, names: Iterable[tuple[str, str]], keys: Iterable[tuple[str, str]] = (), now: float = 0.0
+) -> None:
+    """Note that sessions, or parts of them, are in zips: (id, ``YYYY-MM/NAME``); and the keys that lead to them: (key, id).
+
+    What is known already is not noted again.
+    """
+    known = read(root)
+    events: list[Event] = [{"archived": id_, "name": name} for id_, name in names if known.ids.get(name) != id_]
+    for key, id_ in keys:
+        if id_ not in {link.session for link in known.why(f"{KEY}{key}")}:
+            proof = _proof(Evidence(pointer=Pointer(id_)))
+            events.append({"cite": f"{KEY}{key}", "by": "gateway", "time": now, "evidence": [proof]})
+    if events:
+        _append(root, *events)
 
 
 def drop(root: Path, entry: str) -> None:
@@ -123,11 +141,16 @@ def drop(root: Path, entry: str) -> None:
 
 
 def forget(root: Path, session: str) -> None:
-    """Mark a session's evidence as gone, and take its words out."""
+    """Mark a session's evidence as gone, and take its words out; keys that lead to it are such words."""
 
-    def change(event: dict[str, Any], ids: Mapping[str, str]) -> dict[str, Any]:
-        proofs = event.get("evidence", ())
-        return event | ({"evidence": [_silent(proof, session, ids) for proof in proofs]} if proofs else {})
+    def change(event: Event, ids: Mapping[str, str]) -> Event | None:
+        if "evidence" not in event:
+            return event
+        own = [_is_of(proof, session, ids) for proof in event["evidence"]]
+        if event["cite"].startswith(KEY) and any(own):
+            return None
+        told = zip(event["evidence"], own, strict=True)
+        return event | {"evidence": [proof | {"quote": ""} if is_own else proof for proof, is_own in told]}
 
     _rewrite(root, change, [{"gone": session}])
 
@@ -140,7 +163,7 @@ def restore(root: Path, session: str) -> None:
 def revise(root: Path, redact: Callable[[str], str]) -> None:
     """Redact all quotes again."""
 
-    def change(event: dict[str, Any], ids: Mapping[str, str]) -> dict[str, Any]:
+    def change(event: Event, ids: Mapping[str, str]) -> Event:
         if "evidence" not in event:
             return event
         return event | {"evidence": [proof | {"quote": redact(proof.get("quote", ""))} for proof in event["evidence"]]}
@@ -148,25 +171,25 @@ def revise(root: Path, redact: Callable[[str], str]) -> None:
     _rewrite(root, change, [])
 
 
-def _append(root: Path, event: Mapping[str, Any]) -> None:
+def _append(root: Path, *events: Event) -> None:
     with writing(root):
-        append_line(root / FILE, _dump(event))
+        append_lines(root / FILE, [_dump(event) for event in events])
 
 
 def _rewrite(
-    root: Path, change: Callable[[dict[str, Any], Mapping[str, str]], dict[str, Any]], more: Sequence[Mapping[str, Any]]
+    root: Path, change: Callable[[Event, Mapping[str, str]], Event | None], more: Sequence[Mapping[str, Any]]
 ) -> None:
     with writing(root):
         # A torn line goes: nobody can say whose words are in it.
         events = [event for line in read_text(root / FILE).split("\n") if (event := _parse(line))]
         ids = {str(event["name"]): str(event["archived"]) for event in events if "archived" in event}
-        changed = [*(change(event, ids) for event in events), *more]
+        changed = [*filter(None, (change(event, ids) for event in events)), *more]
         replace_text(root / FILE, "".join(f"{_dump(event)}\n" for event in changed))
 
 
-def _silent(proof: dict[str, Any], session: str, ids: Mapping[str, str]) -> dict[str, Any]:
+def _is_of(proof: Mapping[str, Any], session: str, ids: Mapping[str, str]) -> bool:
     own = read_pointer(proof["pointer"]).session
-    return proof | {"quote": ""} if ids.get(own, own) == ids.get(session, session) else proof
+    return ids.get(own, own) == ids.get(session, session)
 
 
 def _gone(events: Iterable[Mapping[str, Any]], ids: Mapping[str, str]) -> frozenset[str]:

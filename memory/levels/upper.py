@@ -14,7 +14,6 @@ from memory.levels.candidates import Candidate, Witness
 from memory.levels.facts import Fact
 from memory.levels.files import read_text, replace_text, writing
 from memory.levels.insight import Built
-from memory.levels.pointers import Pointer
 from memory.levels.procedures import Procedure
 from memory.levels.provenance import By, Evidence, Link
 
@@ -147,21 +146,13 @@ class Levels:
 
     def archived(self, sessions: Iterable[Archived]) -> tuple[str, ...]:
         """Take up what a verified run has archived: names for the ids, keys for the index. Says what was left out and why."""
-        problems = []
-        known = provenance.read(self.root)
-        for session in sessions:
-            if known.ids.get(session.name) != session.id:
-                provenance.archive(self.root, session.id, session.name)
-            cited = known.cited_by(session.id)
-            for key in session.keys:
-                if problem := insight.key_problem(key):
-                    problems.append(f"{session.name}: {problem}")
-                elif f"{insight.KEY}{key}" not in cited:
-                    evidence = [Evidence(pointer=Pointer(session.id))]
-                    provenance.cite(self.root, f"{insight.KEY}{key}", evidence, "gateway", self._clock())
-        if problem := self._index():
-            problems.append(problem)
-        return tuple(problems)
+        done = list(sessions)
+        keys = [(session, key, insight.key_problem(key)) for session in done for key in session.keys]
+        good = [(key, session.id) for session, key, problem in keys if problem is None]
+        provenance.archive(self.root, [(session.id, session.name) for session in done], good, self._clock())
+        refused = [f"{session.name}: {problem}" for session, _, problem in keys if problem]
+        behind = self._index()
+        return (*refused, behind) if behind else tuple(refused)
 
     def why(self, entry: str) -> Why | None:
         """An entry, ``L1:KEY``, ``L2:ID``, ``L3:NAME`` or ``candidate:ID``, and what proves it; `None` where there is none."""
@@ -191,7 +182,7 @@ class Levels:
         provenance.revise(self.root, redact)
         changed = [provenance.FILE] if before != read_text(self.root / provenance.FILE) else []
         with writing(self.root):
-            for name in (insight.FILE, facts.FILE, *procedures.names(self.root)):
+            for name in (insight.FILE, insight.KEPT, facts.FILE, *procedures.names(self.root)):
                 changed += self._redact(name, redact)
             for path in sorted((self.root / candidates.FOLDER).glob("c*.json")):
                 changed += self._redact(f"{candidates.FOLDER}/{path.name}", lambda text: _redact_json(text, redact))

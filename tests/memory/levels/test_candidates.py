@@ -69,7 +69,7 @@ def test_a_candidate_waits_with_its_evidence(root: Path) -> None:
 def test_the_same_in_other_letters_is_the_same_candidate(root: Path) -> None:
     """It gains evidence of sessions that did not show it yet."""
     one = put_up(root)
-    provenance.archive(root, "s1", "2026-04/one")
+    provenance.archive(root, [("s1", "2026-04/one")])
     again = put_up(root, seen("2026-04/one"), seen("s2"), text="Python  is 3.11.2")
 
     assert one == again

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memory import StoreCorrupt, StoreError
-from memory.levels.files import append_line, read_text, remove, replace_text, writing
+from memory.levels.files import append_lines, read_text, remove, replace_text, writing
 
 
 def test_a_file_that_is_not_there_is_empty(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_line_breaks_stay_what_they_are(tmp_path: Path) -> None:
 def test_files_are_their_owners(tmp_path: Path) -> None:
     """Nobody else may read them, nor their folder."""
     replace_text(tmp_path / "new" / "a", "x")
-    append_line(tmp_path / "new" / "b", "x")
+    append_lines(tmp_path / "new" / "b", ["x"])
 
     modes = [path.stat().st_mode & 0o777 for path in (tmp_path / "new", tmp_path / "new/a", tmp_path / "new/b")]
     assert modes == [0o700, 0o600, 0o600]
@@ -67,10 +67,9 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 def test_a_torn_line_is_closed_before_the_next(tmp_path: Path) -> None:
     """A crash spoils one line, not two."""
     file = tmp_path / "lines"
-    append_line(file, "one")
+    append_lines(file, ["one"])
     file.write_text(file.read_text() + '{"half')
-    append_line(file, "two")
-    append_line(file, "three")
+    append_lines(file, ["two", "three"])
 
     assert file.read_text() == 'one\n{"half\ntwo\nthree\n'
 

@@ -14,6 +14,7 @@ from memory.levels import facts, procedures, provenance
 from memory.levels.insight import (
     BYTES,
     FILE,
+    KEPT,
     LINES,
     build,
     check,
@@ -31,7 +32,7 @@ Put = Callable[..., str]
 
 def point(root: Path, key: str, session: str, name: str) -> None:
     """Have a key lead to an archived session."""
-    provenance.archive(root, session, name)
+    provenance.archive(root, [(session, name)])
     provenance.cite(root, f"L1:{key}", [Evidence(pointer=Pointer(session))], "gateway", 1.0)
 
 
@@ -144,6 +145,20 @@ def test_rules_are_a_persons_and_stay(root: Path) -> None:
     facts.put(root, "MODELS", "x", by="person", now=1.0)
     rebuild(root)
     assert rules_of((root / FILE).read_text()) == ("use ASCII", "  never push on Fridays")
+
+
+def test_lines_of_others_are_kept_aside(root: Path, archived: Put) -> None:
+    """An index from elsewhere is not lost when it is built anew: its rules stay in place, the rest is put aside, once."""
+    root.mkdir()
+    point(root, "wechat", "s1", archived())
+    (root / FILE).write_text("# mine\n\nbrowser: web_sop\nL3:gone\n[RULES]\nuse ASCII\n")
+    built = rebuild(root)
+    rebuild(root)
+    write_rules(root, ["never push"])
+
+    assert (root / KEPT).read_text() == "# mine\nbrowser: web_sop\n"
+    assert f"2 lines of others: {KEPT}" in built.left_out
+    assert rules_of(built.text) == ("use ASCII",)
 
 
 @pytest.mark.parametrize(

@@ -61,8 +61,8 @@ def test_links_run_both_ways(root: Path) -> None:
 def test_a_session_has_its_names_from_when_it_is_archived(root: Path) -> None:
     """Before and after, by id and by name, the same entries."""
     cite(root, "L2:a", [proof("s1")], "gateway", 1.0)
-    archive(root, "s1", "2026-04/one")
-    archive(root, "s1", "2026-04/two")
+    archive(root, [("s1", "2026-04/one")])
+    archive(root, [("s1", "2026-04/two")])
     cite(root, "L2:b", [proof("2026-04/two")], "gateway", 1.0)
     links = read(root)
 
@@ -74,13 +74,23 @@ def test_a_session_has_its_names_from_when_it_is_archived(root: Path) -> None:
 def test_what_is_forgotten_is_marked_and_its_words_are_gone(root: Path) -> None:
     """From the file, too; other sessions keep theirs."""
     cite(root, "L2:a", [proof("s1", quote="private"), proof("s2", quote="public")], "gateway", 1.0)
-    archive(root, "s1", "2026-04/one")
+    archive(root, [("s1", "2026-04/one")])
     forget(root, "2026-04/one")
     gone, there = read(root).why("L2:a")
 
     assert (gone.gone, gone.quote, there.gone, there.quote) == (True, "", False, "public")
     assert "private" not in (root / FILE).read_text()
     assert read(root).cited_by("s1") == ("L2:a",)
+
+
+def test_a_key_to_a_forgotten_session_is_forgotten(root: Path) -> None:
+    """It is one of its words; where another session has it too, it leads there."""
+    for key, session in (("L1:private", "s1"), ("L1:shared", "s1"), ("L1:shared", "s2")):
+        cite(root, key, [proof(session)], "gateway", 1.0)
+    forget(root, "s1")
+
+    assert "private" not in (root / FILE).read_text()
+    assert [link.session for link in read(root).why("L1:shared")] == ["s2"]
 
 
 def test_what_is_restored_is_there_again(root: Path) -> None:
@@ -155,11 +165,12 @@ def test_both_directions_hold_whatever_happens(told: list[tuple[str, str, object
         else:
             name = f"2026-04/{one}" if other and one in named else one
             if what == "archive":
-                archive(root, one, f"2026-04/{one}")
+                archive(root, [(one, f"2026-04/{one}")])
                 named.add(one)
             else:
                 (forget if what == "forget" else restore)(root, name)
                 (gone.add if what == "forget" else gone.discard)(one)
+                proved -= {("L1:k", one)} if what == "forget" else set()
     links = read(root)
 
     assert {(entry, link.session) for entry in links.entries for link in links.why(entry)} == proved

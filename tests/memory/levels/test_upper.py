@@ -160,12 +160,14 @@ def test_forgetting_a_session_marks_what_it_proved(levels: Levels, archived: Put
     assert [link.gone for link in why.links] == [True]
     assert levels.why(f"candidate:{candidate.id}") is None
     assert name not in levels.insight()
+    assert levels.why("L1:wechat") is None
     assert [p for p in root.rglob("*") if p.is_file() and b"private words" in p.read_bytes()] == []
 
     levels.restored("s1")
     again = levels.why(f"L2:{fact.id}")
     assert again is not None
     assert [link.gone for link in again.links] == [False]
+    levels.archived([Archived(id="s1", name=name, keys=("wechat",))])
     assert f"wechat: L4:{name}" in levels.insight()
 
 
@@ -176,10 +178,12 @@ def test_every_file_can_be_redacted_again(levels: Levels, root: Path) -> None:
     levels.put_procedure("deploy", "call Ada\n", by="person")
     levels.propose("L2", "PEOPLE", 'ask "Ada"', [seen("s1", "Ada")])
     levels.put_procedure("other", "nobody\n", by="person")
+    (root / insight.FILE).write_text("ask Ada\n" + levels.insight())
+    levels.rebuild()
 
     changed = levels.redact_again(lambda text: text.replace("Ada", "[gone]"))
     assert {name.partition("/")[0] for name in changed} == {
-        provenance.FILE, insight.FILE, "global_mem.txt", "deploy.md", "candidates",
+        provenance.FILE, insight.FILE, insight.KEPT, "global_mem.txt", "deploy.md", "candidates",
     }  # fmt: skip
     assert [p for p in root.rglob("*") if p.is_file() and b"Ada" in p.read_bytes()] == []
     assert [candidate.text for candidate in levels.candidates()] == ['ask "[gone]"']
