@@ -84,5 +84,8 @@ def _index_problems(index: Index) -> Iterator[str]:
         for (said,) in index.rows("PRAGMA quick_check"):
             if said != "ok":
                 yield f"index: {said}; make it anew with `memory verify --rebuild`"
+        ((texts, words),) = index.rows("SELECT (SELECT count(*) FROM texts), (SELECT count(*) FROM words_docsize)")
+        if texts != words:
+            yield f"index: it has {texts} texts, and words of {words}; make it anew with `memory verify --rebuild`"
     except StoreError as error:
         yield f"{error}; make it anew with `memory verify --rebuild`"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import os
 from collections.abc import Callable, Coroutine, Iterator
@@ -20,6 +19,7 @@ from memory.L4_raw_sessions.exchanges import read_exchanges
 from memory.L4_raw_sessions.histories import read_blocks
 from memory.L4_raw_sessions.index import Index
 from memory.L4_raw_sessions.journal import Journal
+from memory.L4_raw_sessions.live import LiveSessions
 from memory.L4_raw_sessions.places import Places, places_at
 from memory.L4_raw_sessions.reading import all_parts, find_parts
 from memory.L4_raw_sessions.rebuild import held
@@ -27,10 +27,8 @@ from memory.L4_raw_sessions.reconciling import reconcile
 from memory.L4_raw_sessions.rewriting import blank_blocks, rewrite_zip
 from memory.L4_raw_sessions.search import searched
 from memory.L4_raw_sessions.sections import read_sections
+from memory.L4_raw_sessions.tombstones import forgotten_messages, write_tombstone
 from memory.L4_raw_sessions.zips import BROKEN, facts_of
-
-FORGOTTEN = "forgotten.txt"
-"""What is left of a session that was forgotten: the digest of its id, on a line."""
 
 T = TypeVar("T")
 
@@ -69,27 +67,34 @@ def forget_all(*, l4_dir: Path | str | None = None) -> list[Forgotten]:
         return [_forget(places, index, session) for session in ids] if index else []
 
 
-def is_forgotten(places: Places, session: str) -> bool:
-    """Whether a session was here and was forgotten."""
-    try:
-        return _digest(session) in (places.folder / FORGOTTEN).read_text().split()
-    except FileNotFoundError:
-        return False
-
-
 def _forget(places: Places, index: Index, session: str) -> Forgotten:
     """The index last: until then it tells what is still to be done."""
     problems: list[str] = []
+    told = _count(places, index, session)
+    if told:  # before anything is gone: who is cut off and asks again has less to count
+        write_tombstone(places, session, told)
     rows = _forget_live(places, session)
     raw = sum(_forget_raw(path, session, problems) for path in raw_logs(places))
     members = _forget_members(places, index, session, problems)
     ours = [one for one in read_blocks(places.histories) if one.facts().get("id") == session]
     blank_blocks(places.histories, ((one.at, one.size) for one in ours))
     _forget_rows(places, index, session)
-    if rows or raw or members or ours:
-        _write_down(places, session)
     names = tuple(f"{zip_[:7]}/{member.removesuffix('.txt')}" for zip_, member in members)
     return Forgotten(session=session, names=names, rows=rows, raw=raw, problems=tuple(problems))
+
+
+def _count(places: Places, index: Index, session: str) -> int:
+    """Messages that the session ever had: in the archive those that were forgotten keep their places."""
+    if found := home(places):
+        with LiveSessions.opened(*found) as live:
+            if recorded := sum(1 for _ in live.messages(session)) if live else 0:
+                return recorded
+    told = index.rows(_COUNT, (session,))[0][0]
+    return int(told) + (forgotten_messages(places, session) or 0)
+
+
+_COUNT = """SELECT count(DISTINCT coalesce(name, part || '#' || ordinal)) FROM messages
+  JOIN members ON members.id = part WHERE session = ?"""
 
 
 def _forget_live(places: Places, session: str) -> int:
@@ -177,14 +182,3 @@ def _forget_reports(index: Index, session: str) -> None:
         kept = [one for one in told.get("archived", ()) if one.get("session") != session]
         if len(kept) < len(told.get("archived", ())):
             index.rows("UPDATE runs SET report = ? WHERE id = ?", (json.dumps({**told, "archived": kept}), run))
-
-
-def _write_down(places: Places, session: str) -> None:
-    if not is_forgotten(places, session):
-        file = os.open(places.folder / FORGOTTEN, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
-        with open(file, "w") as lines:
-            lines.write(f"{_digest(session)}\n")
-
-
-def _digest(session: str) -> str:
-    return hashlib.sha256(json.dumps(session).encode()).hexdigest()

@@ -22,6 +22,7 @@ from memory.L4_raw_sessions.live import LiveSessions, log_of
 from memory.L4_raw_sessions.places import Places, places_at
 from memory.L4_raw_sessions.search import searched
 from memory.L4_raw_sessions.sections import read_sections
+from memory.L4_raw_sessions.tombstones import forgotten_messages
 
 _POINTER = re.compile(r"(?:L4:)?([^\s#]+)#(\d{1,9})")
 
@@ -152,11 +153,12 @@ def resolve(pointer: str, *, l4_dir: Path | str | None = None) -> Told | None:
     match = _POINTER.fullmatch(pointer)
     if match is None:
         raise ValueError(f"{pointer!r} is no pointer: write L4:SESSION#MESSAGE")
-    with searched(places_at(l4_dir)) as index:
-        return _resolve(index, match[1], int(match[2])) if index else None
+    places = places_at(l4_dir)
+    with searched(places) as index:
+        return _resolve(places, index, match[1], int(match[2])) if index else None
 
 
-def _resolve(index: Index, name: str, ordinal: int) -> Told | None:
+def _resolve(places: Places, index: Index, name: str, ordinal: int) -> Told | None:
     sql = """SELECT messages.ordinal, messages.name, role, time, text, members.session, zip, member FROM messages
       JOIN members ON members.id = part WHERE {} ORDER BY started, members.id, messages.ordinal"""
     month, _, plain = name.partition("/")
@@ -165,11 +167,12 @@ def _resolve(index: Index, name: str, ordinal: int) -> Told | None:
     )
     if at:
         return _told(index, *at[0])
-    # A session's messages are counted through all its parts, each once.
+    # A session's messages are counted through all its parts, each once, those that were forgotten first.
     rows = index.rows(sql.format("members.session = ?"), (name,))
     distinct = list(_distinct(rows))
-    if ordinal < len(distinct):
-        return _told(index, *distinct[ordinal])
+    at_zero = forgotten_messages(places, name) or 0
+    if 0 <= ordinal - at_zero < len(distinct):
+        return _told(index, *distinct[ordinal - at_zero])
     live = """SELECT ordinal, name, role, time, text, session, NULL, NULL FROM messages JOIN live ON live.id = -part
       WHERE session = ? AND ordinal = ? AND NOT stale"""
     rows = index.rows(live, (name, ordinal))

@@ -34,10 +34,10 @@ class Sweep:
         if pattern is None:
             return cls()
         try:
-            compiled = re2.compile(pattern)
+            compiled = re2.compile(pattern.encode("utf-8", "replace"))
         except re2.error as error:
             raise PatternRefused(f"{pattern!r} is no pattern of RE2: {error}") from error
-        if compiled.search("") or compiled.search(MARK):
+        if compiled.search(b"") or compiled.search(MARK.encode()):
             raise PatternRefused(f"{pattern!r} fits no text at all, or what is put in its place: be more exact")
         return cls(compiled)
 
@@ -45,7 +45,9 @@ class Sweep:
         """A text without it."""
         if self._pattern is None:
             return redact(text)
-        return str(self._pattern.sub(MARK, text)) if self._pattern.search(text) else text
+        data = text.encode("utf-8", "surrogatepass")
+        swept = self._bytes(data)
+        return text if swept is data else swept.decode("utf-8", "surrogatepass")
 
     def json(self, data: bytes) -> bytes:
         """The same JSON without it in its strings; all else stays byte for byte."""
@@ -78,7 +80,9 @@ class Sweep:
         return swept[:room].decode("utf-8", "ignore").encode().ljust(room) + line[room:]
 
     def _bytes(self, data: bytes) -> bytes:
-        return self.text(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        if self._pattern is None:
+            return redact_json(data)
+        return bytes(self._pattern.sub(MARK.encode(), data)) if self._pattern.search(data) else data
 
     def _string(self, match: re.Match[bytes]) -> bytes:
         value = json.loads(match[0], strict=False)

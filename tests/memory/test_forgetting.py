@@ -100,3 +100,17 @@ async def test_what_is_said_again_is_stored_again(archive: Archive, chain: Chain
     await archive.append([record("2", history)])
     assert await archive.chain(history[-1].hash) == history
     assert (await archive.verify()).problems == ()
+
+
+async def test_of_one_tenant(archive: Archive, chain: Chain, record: Record, rewrite: Rewrite) -> None:
+    """Two tenants may call their sessions the same: what the other said stays."""
+    mine, theirs = chain("mine"), chain("theirs")
+    await archive.append([record("1", mine, rewrites=(rewrite(),))])
+    await archive.append([record("2", theirs, tenant="other", rewrites=(rewrite(),))])
+    assert await archive.forget("session 1", "nobody") == 0
+    assert await archive.forget("session 1", "tenant") > 0
+    assert (await archive.chain(mine[-1].hash))[0].content == b""
+    assert (await archive.chain(theirs[-1].hash))[0].content != b""
+    rewrites = [await archive.rewrite(id_) for id_ in ("1", "2")]
+    assert [row is not None and row.texts is not None for row in rewrites] == [False, True]
+    assert (await archive.verify()).problems == ()

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from memory import StoreError, forget, forget_all, search_history, search_sessions
+from memory import StoreError, forget, forget_all, resolve, search_history, search_sessions
 from memory.L4_raw_sessions.catchup import home
-from memory.L4_raw_sessions.forgetting import is_forgotten
 from memory.L4_raw_sessions.live import FILE, LiveSessions
+from memory.L4_raw_sessions.tombstones import forgotten_messages
 from tests.memory.L4_raw_sessions.talks import Talks
 
 SECRET = "unmistakable"
@@ -57,7 +57,7 @@ def test_nothing_to_forget(tmp_path: Path) -> None:
     talks.say("other", "kept")
     forgotten = forget("mine", l4_dir=talks.l4)
     assert (forgotten.names, forgotten.rows, forgotten.raw, forgotten.problems) == ((), 0, 0, ())
-    assert not is_forgotten(talks.places, "mine")
+    assert forgotten_messages(talks.places, "mine") is None
 
 
 @pytest.mark.parametrize("name", ["mine", "2026-05/0501_0147-0501_0147"])
@@ -74,7 +74,7 @@ def test_no_file_holds_it_any_more(talks: Talks, name: str) -> None:
     assert search_history(SECRET, l4_dir=talks.l4) == []
     assert search_history("kept", l4_dir=talks.l4) == before
     assert [one.session for one in search_sessions("kept", l4_dir=talks.l4)] == ["other"]
-    assert is_forgotten(talks.places, "mine")
+    assert forgotten_messages(talks.places, "mine") == 6
     assert "mine" not in (talks.l4 / "forgotten.txt").read_text()
 
 
@@ -99,7 +99,7 @@ def test_forgetting_twice_changes_nothing(talks: Talks) -> None:
     }
 
 
-@pytest.mark.parametrize("step", ["_forget_raw", "_forget_members", "blank_blocks", "_forget_rows", "_write_down"])
+@pytest.mark.parametrize("step", ["_forget_raw", "_forget_members", "blank_blocks", "_forget_rows"])
 def test_cut_off_anywhere_it_is_finished_by_the_next_call(talks: Talks, step: str) -> None:
     """The index goes last: until then it tells what is still to be done."""
 
@@ -112,6 +112,7 @@ def test_cut_off_anywhere_it_is_finished_by_the_next_call(talks: Talks, step: st
             forget("mine", l4_dir=talks.l4)
     forget("mine", l4_dir=talks.l4)
     assert traces(talks) == []
+    assert forgotten_messages(talks.places, "mine") == 6
 
 
 def test_what_cannot_be_looked_into_is_named(talks: Talks) -> None:
@@ -131,6 +132,18 @@ def test_inside_a_running_loop(talks: Talks) -> None:
         return len(forget("mine", l4_dir=talks.l4).names)
 
     assert asyncio.run(call()) == 2
+
+
+def test_what_is_said_afterwards_takes_nobody_s_place(talks: Talks) -> None:
+    """A pointer to what was forgotten points to nothing, live and archived; the next message has the next number."""
+    forget("mine", l4_dir=talks.l4)
+    talks.say("mine", "something new", answer=None)
+    for _ in range(2):
+        found = [resolve(f"L4:mine#{k}", l4_dir=talks.l4) for k in range(8)]
+        assert [told and told.text for told in found] == [*[None] * 6, "something new", None]
+        talks.archive()
+    forget("mine", l4_dir=talks.l4)
+    assert forgotten_messages(talks.places, "mine") == 7
 
 
 def test_everything_of_a_tenant(talks: Talks) -> None:
