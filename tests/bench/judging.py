@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any
 
 from gateway.passes import Shown
@@ -39,6 +40,12 @@ PASSED = re.compile(r"\(pass\)|✓|✔|\bPASSED\b|(?:^|: )ok \d+|--- PASS|\.\.\.
 _ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _PLACE = re.compile(r"^[^\s:]+:\d+[:-]\s*")
 _OLD = ("old_str", "old_string", "oldText", "old_text", "search", "old")
+
+
+@cache
+def counter() -> TokenCounter:
+    """Counts for all: a vocabulary takes a second to load."""
+    return TokenCounter(capacity=200_000)
 
 
 @dataclass(slots=True)
@@ -113,7 +120,7 @@ class Judge:
     """Judges sessions; what is found out about a text is remembered."""
 
     def __init__(self) -> None:
-        self.count = TokenCounter(capacity=200_000).count
+        self.count = counter().count
         self._pages: dict[str, Page] = {}
 
     def judge(self, passed: Passed, shown: Mapping[str, str] | None = None) -> Figures:

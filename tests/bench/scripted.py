@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway.tokens import TokenCounter
 from rules_engine import Rule, Sample
 from rules_engine.admission import admit
 from rules_engine.natures import nature
@@ -20,6 +19,7 @@ from rules_engine.planning import call
 from rules_engine.prompts import Prompt, Uncovered
 from rules_engine.proposals import Outcome
 from rules_engine.skeletons import families
+from tests.bench.judging import counter
 
 ANSWERS: Mapping[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "pip": (
@@ -94,7 +94,7 @@ class Script:
 
     tokens: int = 0
     calls: int = 0
-    count: Callable[[str], int] = field(default_factory=lambda: TokenCounter().count)
+    count: Callable[[str], int] = field(default_factory=lambda: counter().count)
 
     async def ask(self, prompt: Prompt, key: str | None) -> tuple[str, Mapping[str, Any]]:
         """As `gateway.asking.Model`."""
@@ -112,7 +112,7 @@ class Script:
             case "new rule":
                 reply = _rule(_sort(data["command"]), data["command"])
             case "replacement":
-                reply = _softer(json.loads(data["old rule"]), data["what the agent said"])
+                reply = _softer(json.loads(data["old rule"]))
         text = f"Here is the rule.\n{json.dumps(reply)}"
         self.calls += 1
         self.tokens += sum(map(self.count, (prompt.system, prompt.user, text)))
@@ -171,12 +171,11 @@ def _rule(sort: str, command: str = "") -> dict[str, object]:
     }
 
 
-def _softer(old: Mapping[str, Any], said: str) -> dict[str, object]:
-    names = [re.escape(word) for word in re.findall(r"[\w./-]{5,40}", said)[:3]]
+def _softer(old: Mapping[str, Any]) -> dict[str, object]:
     return {
         "rule_id": f"{old['rule_id'][:50]}_v2",
         "trigger_regex": old["trigger_regex"],
-        "keep_patterns": [*old.get("keep_patterns", ()), *names, "error", "warning"],
+        "keep_patterns": [*old.get("keep_patterns", ()), "error", "warning"],
         "strip_patterns": list(old.get("strip_patterns", ()))[:1],
         "keep_first_n": 2 * int(old.get("keep_first_n", 5)),
         "keep_last_n": 2 * int(old.get("keep_last_n", 10)),
