@@ -26,7 +26,7 @@ Row = tuple[Any, ...]
 _PRAGMAS = (
     "auto_vacuum=INCREMENTAL",
     "journal_mode=WAL",
-    "synchronous=FULL",
+    "synchronous=NORMAL",
     "secure_delete=ON",
     "foreign_keys=ON",
     "journal_size_limit=33554432",
@@ -85,8 +85,12 @@ class Index:
             self._connection.executemany(sql, rows)
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Write inside; all of it stays or, on any exception, none."""
+    def transaction(self, *, durable: bool = False) -> Iterator[None]:
+        """Write inside; all of it stays or, on any exception, none.
+
+        If it is durable, it and all before it survive a loss of power; else only the death of this process.
+        """
+        self.rows(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
         self.rows("BEGIN IMMEDIATE")
         try:
             yield
@@ -97,6 +101,8 @@ class Index:
             raise
 
     def _migrate(self) -> None:
+        if self.rows("PRAGMA user_version") == [(len(MIGRATIONS),)]:
+            return  # a transaction would wait for the disk
         with self.transaction():
             ((version,),) = self.rows("PRAGMA user_version")
             if version > len(MIGRATIONS):
