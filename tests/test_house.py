@@ -24,6 +24,7 @@ OWNERS = {
     "aiosqlite": {"memory/db.py"},
     "tiktoken": {"gateway/tokens.py"},
     "yaml": {"gateway/config.py"},
+    "mcp": {"gateway/memory_server.py"},
 }
 MODULE_LINES, FUNCTION_LINES, EXTENSION_LINES = 400, 60, 200
 

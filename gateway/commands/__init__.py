@@ -12,6 +12,7 @@ COMMANDS: Mapping[str, str] = {
     "audit": "Every rewrite: before, after, and why.",
     "rules": "The rules in use.",
     "learn": "Rules from recorded sessions.",
+    "memory": "Every session: search, prove, keep, forget.",
     "replay": "What recorded sessions would have cost.",
     "doctor": "Find what is wrong with this installation.",
 }
