@@ -85,7 +85,7 @@ def _unknown(what: str) -> Response:
     return JSONResponse({"error": f"no {what} has this id"}, status_code=404)
 
 
-def _guarded(page: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+def guarded(page: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
     """Let in whoever has the admin key; without one, this machine."""
 
     async def guard(request: Request) -> Response:
@@ -105,9 +105,9 @@ def _guarded(page: Callable[[Request], Awaitable[Response]]) -> Callable[[Reques
 ROUTES = [
     Route("/healthz", health),
     Route("/metrics", metrics),
-    Route("/_gateway/stats", _guarded(stats)),
-    Route("/_gateway/stats/{id}", _guarded(exchange)),
-    Route("/_gateway/audit", _guarded(audit)),
-    Route("/_gateway/audit/{id}", _guarded(rewrite)),
-    Route("/_gateway/rules", _guarded(rules)),
+    Route("/_gateway/stats", guarded(stats)),
+    Route("/_gateway/stats/{id}", guarded(exchange)),
+    Route("/_gateway/audit", guarded(audit)),
+    Route("/_gateway/audit/{id}", guarded(rewrite)),
+    Route("/_gateway/rules", guarded(rules)),
 ]

@@ -125,7 +125,7 @@ async def test_without_a_key_only_this_machine_is_let_in(host: str | None, serve
         "method": "GET",
         "path": "/",
     }
-    response = await admin._guarded(admin.rules)(Request(scope))
+    response = await admin.guarded(admin.rules)(Request(scope))
 
     assert response.status_code == 401
 
