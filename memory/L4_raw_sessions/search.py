@@ -21,6 +21,9 @@ from memory.L4_raw_sessions.tokens import estimate, query
 
 LIMIT = 10
 
+RANKED = 2000
+"""Texts that are ranked, the newest: a word that stands in more of them tells little. With conditions all are."""
+
 RECENCY = 0.25
 """How much more the newest message counts than one that is very old."""
 
@@ -58,7 +61,7 @@ class Found:
     started: float
     ended: float
     matches: int
-    """Messages of the session that hold the words."""
+    """Messages of the session that hold the words, of those that were ranked."""
     score: float
     snippet: str
     tokens: int
@@ -94,7 +97,8 @@ def find(index: Index, words: str, wanted: Wanted, limit: int) -> list[Found]:
     if not asked:
         return []
     where, values = conditions(wanted)
-    rows = index.rows(_FIND.format(where=where), (asked, *values, limit))
+    ranked = -1 if where else RANKED
+    rows = index.rows(_FIND.format(where=where), (asked, ranked, *values, limit))
     return [_found(index, words, row) for row in rows]
 
 
@@ -114,7 +118,8 @@ def conditions(wanted: Wanted) -> tuple[str, list[object]]:
 
 _OF_SESSION = "(coalesce(members.session, live.session) = ? OR (zip GLOB ? AND member = ?))"
 
-_FIND = f"""WITH hits AS MATERIALIZED (SELECT rowid AS id, -rank AS rank FROM words WHERE words MATCH ?),
+_FIND = f"""WITH hits AS MATERIALIZED (
+    SELECT rowid AS id, -rank AS rank FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?),
   newest AS MATERIALIZED (SELECT max((SELECT coalesce(max(ended), 0) FROM members), (SELECT coalesce(max(ended), 0) FROM live)) AS at),
   ranked AS (SELECT messages.*, members.zip, members.member, coalesce(members.session, live.session) AS session,
     coalesce(members.model, live.model) AS model, coalesce(members.started, live.started) AS started,

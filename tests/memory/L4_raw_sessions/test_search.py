@@ -153,3 +153,16 @@ def test_a_run_that_is_under_way_is_no_obstacle(filled: Talks) -> None:
         assert len(search_sessions("connection", l4_dir=filled.l4)) == 2
         with pytest.raises(StoreError, match="a run is under way"):
             rebuild_index(l4_dir=filled.l4)
+
+
+def test_of_a_word_that_stands_everywhere_the_newest_are_ranked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where something more is wanted, all of them are."""
+    talks = Talks(tmp_path)
+    for number in range(4):
+        talks.say(f"session {number}", f"everywhere {number}", answer=None)
+    monkeypatch.setattr("memory.L4_raw_sessions.search.RANKED", 2)
+    assert [one.session for one in search_sessions("everywhere", l4_dir=talks.l4)] == ["session 3", "session 2"]
+    assert len(search_sessions("everywhere", role="user", l4_dir=talks.l4)) == 4
+    assert [one.session for one in search_sessions("everywhere 0", l4_dir=talks.l4)] == ["session 0"]
