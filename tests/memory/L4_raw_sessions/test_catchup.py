@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -131,3 +132,15 @@ def test_each_tenant_has_its_own(talks: Talks) -> None:
     catch_up(places, index)
     assert words(index) == [("live", "theirs")]
     index.close()
+
+
+def test_two_that_catch_up_at_once(talks: Talks) -> None:
+    """Each message is there once, whoever was first."""
+    for number in range(6):
+        talks.say(f"session {number}", f"one {number}", answer=f"two {number}")
+        if number == 2:
+            talks.archive()
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: caught_up(talks)[1], range(4)))
+    assert len(caught_up(talks)[1]) == 12
+    assert {len(one) for one in found} == {12}
