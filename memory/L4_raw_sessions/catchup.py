@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import unquote
 
 from memory.errors import StoreError
@@ -66,10 +67,8 @@ def add_members(places: Places, index: Index) -> int:
     missing = index.rows(_MISSING)
     for id_, zip_, member, session in missing:
         try:
-            with opened(places, zip_, member) as file, index.transaction():
-                if index.rows(f"{_MISSING} AND id = ?", (id_,)):
-                    put(index, id_, read_lines(file))
-                    index.rows(_STALE, (session,))
+            with opened(places, zip_, member) as file:
+                add_member(index, id_, session, file)
         except StoreError:
             if not _is_damaged(places, zip_, member):
                 raise
@@ -77,6 +76,14 @@ def add_members(places: Places, index: Index) -> int:
                 index.rows("INSERT INTO facts VALUES (?, '') ON CONFLICT DO NOTHING", (f"{_UNREAD}{id_}",))
                 index.rows(_STALE, (session,))
     return len(missing)
+
+
+def add_member(index: Index, id_: int, session: str, file: BinaryIO) -> None:
+    """Index a member whose text is in a file."""
+    with index.transaction():
+        if index.rows(f"{_MISSING} AND id = ?", (id_,)):
+            put(index, id_, read_lines(file))
+            index.rows(_STALE, (session,))
 
 
 def _is_damaged(places: Places, zip_: str, member: str) -> bool:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory.L4_raw_sessions.exchanges import read_exchanges
-from memory.L4_raw_sessions.files import move
+from memory.L4_raw_sessions.files import move, settle
 from memory.L4_raw_sessions.journal import Item
 from memory.L4_raw_sessions.running import Run
 from memory.L4_raw_sessions.sections import read_sections
@@ -20,16 +20,18 @@ _STAMP = re.compile(r"(\d{8}T\d{6}Z)-.*")
 
 def clean_up(run: Run) -> None:
     """Move them, if they are as they were when they were read."""
-    done = []
+    done, target = [], run.places.trash / run.id
     for item in run.journal.items("verified"):
         source = Path(item.source)
         if _is_as_it_was(source, item):
-            move(source, run.places.trash / run.id / source.name)
+            move(source, target / source.name)
             run.report.deleted_raw += 1
         elif source.exists():
             run.report.details.append(f"{source.name}: somebody wrote to it; what is new comes with the next run")
         done.append(item)
         (run.staging / item.staged).unlink(missing_ok=True)
+    if target.exists():
+        settle(target)
     run.journal.drop(done)
     for folder in _old(run):
         _empty(run, folder)

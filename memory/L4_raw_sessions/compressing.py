@@ -147,8 +147,10 @@ def _texts(exchanges: Iterable[Exchange]) -> tuple[str, frozenset[bytes]]:
     for exchange in exchanges:
         for section in exchange.sections:
             if section.kind == "Prompt" and format_ is None:
-                format_ = "json" if section.body.lstrip().startswith(b"{") else "raw"
-            if section.kind != "ASSISTANT" and format_ != "json":
+                if section.body.lstrip()[:1] == b"{":
+                    return "json", frozenset()
+                format_ = "raw"
+            if section.kind != "ASSISTANT":
                 bodies.add(_digest(section.body))
     return format_ or "raw", frozenset(bodies)
 

@@ -42,7 +42,6 @@ def move(source: Path, target: Path) -> None:
         os.replace(draft, target)
         settle(target.parent)
         os.unlink(source)
-    settle(target.parent)
 
 
 @contextmanager

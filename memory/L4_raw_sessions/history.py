@@ -34,12 +34,17 @@ def history_lines(path: Path) -> list[str]:
 
 def read_history(file: BinaryIO) -> list[str]:
     """The same from an open file."""
+    return lines_of(read_exchanges(read_sections(file)))
+
+
+def lines_of(exchanges: Iterable[Exchange]) -> list[str]:
+    """The same from its exchanges."""
     ours, theirs, blocks = _Lines(), list[str](), list[str]()
-    for exchange in read_exchanges(read_sections(file)):
+    for exchange in exchanges:
         if exchange.id is not None:
             ours.hear(exchange)
             continue
-        theirs += _lines_of(exchange)
+        theirs += _free_lines(exchange)
         for section in exchange.sections:
             for found in _BLOCK.finditer(section.body):
                 blocks = merge(blocks, _block_lines(found[1]))
@@ -136,7 +141,7 @@ def _block_lines(data: bytes) -> list[str]:
     return [line[: 2 * LENGTH] for line in lines if line.startswith(("[USER]", "[Agent]"))]
 
 
-def _lines_of(exchange: Exchange) -> Iterator[str]:
+def _free_lines(exchange: Exchange) -> Iterator[str]:
     """Lines from the text of a log that is not ours."""
     has_user = any(section.kind == "USER" for section in exchange.sections)
     for section in exchange.sections:

@@ -107,7 +107,7 @@ class Journal:
 
     def announce(self, run: str, items: Sequence[Item], history: HistoryPlan) -> None:
         """Say what will be written into the histories, before it is."""
-        with self.index.transaction():
+        with self.index.transaction(durable=True):
             self.index.rows("UPDATE runs SET history = ? WHERE id = ?", (json.dumps(asdict(history)), run))
             rows = [(run, _json(item.plan), item.source) for item in items]
             self.index.run_many("UPDATE items SET run = ?, plan = ? WHERE source = ?", rows)
@@ -119,7 +119,7 @@ class Journal:
 
     def appended(self, run: str, done: bool) -> None:
         """It was written, or it was not and will have to be announced anew."""
-        with self.index.transaction():
+        with self.index.transaction(durable=True):
             if done:
                 self.index.rows("UPDATE items SET state = 'appended' WHERE run = ? AND state = 'staged'", (run,))
             self.index.rows("UPDATE runs SET history = NULL WHERE id = ?", (run,))
@@ -128,14 +128,14 @@ class Journal:
         """Its lines have to be written again."""
         self.index.rows("UPDATE items SET state = 'staged' WHERE source = ?", (item.source,))
 
-    def verified(self, item: Item) -> None:
-        """A member was read back from its zip and found right: now it counts. In one step with its exchanges."""
-        plan = item.plan
-        with self.index.transaction():
-            if plan.size:
-                member = self.put_member(plan)
-                self.put_exchanges(member, plan.keys)
-            self.index.rows("UPDATE items SET state = 'verified' WHERE source = ?", (item.source,))
+    def verified(self, items: Sequence[Item]) -> list[int]:
+        """Members were read back from their zips and found right: now they count, with their exchanges. Their ids."""
+        with self.index.transaction(durable=True):
+            members = [self.put_member(item.plan) for item in items]
+            for member, item in zip(members, items, strict=True):
+                self.put_exchanges(member, item.plan.keys)
+                self.index.rows("UPDATE items SET state = 'verified' WHERE source = ?", (item.source,))
+        return members
 
     def put_member(self, plan: Plan) -> int:
         """The row of a member; an older one of its place goes."""

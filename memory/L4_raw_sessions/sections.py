@@ -85,29 +85,36 @@ def read_sections(file: BinaryIO) -> Iterator[Section]:
     start = file.tell()
     end = file.seek(0, os.SEEK_END)
     file.seek(start)
-    head, parts = b"", list[bytes]()
+    opened, parts = Section(b"", b""), list[bytes]()
     while line := file.readline():
-        if _MARK.fullmatch(line) is None:
+        if not line.startswith(b"=== ") or _MARK.fullmatch(line) is None:
             parts.append(line)
             continue
-        if head or parts:
-            yield Section(head, b"".join(parts))
-        head, parts = line, [_sealed_body(file, line, end)]
-    if head or parts:
-        yield Section(head, b"".join(parts))
+        if opened.head or parts:
+            yield _closed(opened, parts)
+        opened, parts = _sealed_body(file, Section(line, b""), end), []
+    if opened.head or parts:
+        yield _closed(opened, parts)
 
 
-def _sealed_body(file: BinaryIO, head: bytes, end: int) -> bytes:
+def _sealed_body(file: BinaryIO, marker: Section, end: int) -> Section:
     """A body that its marker seals is taken whole, whatever it looks like."""
-    size = Section(head, b"").fields.get("len", "")
+    size = marker.fields.get("len", "")
     at = file.tell()
     if not size.isdigit() or len(size) > 15 or int(size) > end - at:
-        return b""
-    section = Section(head, file.read(int(size)))
+        return marker
+    section = Section(marker.head, file.read(int(size)))
     if section.sealed is not None:
-        return section.body
+        return section
     file.seek(at)
-    return b""
+    return marker
+
+
+def _closed(opened: Section, parts: list[bytes]) -> Section:
+    """The section with all that was found below its marker; what was read off the marker need not be read again."""
+    section = Section(opened.head, b"".join((opened.body, *parts)))
+    vars(section).update({name: value for name, value in vars(opened).items() if name not in ("head", "body")})
+    return section
 
 
 def _rest(head: bytes) -> re.Match[bytes] | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from memory.L4_raw_sessions.compressing import Compressed, compress
-from memory.L4_raw_sessions.exchanges import read_exchanges
-from memory.L4_raw_sessions.files import FULL, make_folder, settle
-from memory.L4_raw_sessions.history import history_lines
+from memory.L4_raw_sessions.exchanges import Exchange, read_exchanges
+from memory.L4_raw_sessions.files import FULL, make_folder
+from memory.L4_raw_sessions.history import lines_of
 from memory.L4_raw_sessions.journal import Item, Plan
 from memory.L4_raw_sessions.places import distinct, member_name, month_of
 from memory.L4_raw_sessions.running import Run
@@ -51,9 +51,6 @@ def _stage(run: Run, source: Path, target: Path) -> Item | None:
     before = source.stat()
     with open(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
         made = compress(source, file, run.archived.has_exchange)
-        file.flush()
-        os.fsync(file.fileno())
-    settle(target.parent)
     after = source.stat()
     if (before.st_ino, before.st_size, before.st_mtime_ns) != (after.st_ino, after.st_size, after.st_mtime_ns):
         raise Changed("somebody wrote to it while it was read")
@@ -91,10 +88,17 @@ def _check(path: Path, made: Compressed) -> list[str]:
         if hashlib.file_digest(file, "sha256").hexdigest() != made.sha256:
             raise Changed("what was written of it cannot be read back; check the disk")
         file.seek(0)
-        keys = [exchange.id for exchange in read_exchanges(read_sections(file))]
-    if keys != [id_ for _, id_ in made.keys]:
+        ids: list[str | None] = []
+        lines = lines_of(_noted(read_exchanges(read_sections(file)), ids))
+    if ids != [id_ for _, id_ in made.keys]:
         raise Changed("its exchanges would not be found again in what was made of it")
-    return history_lines(path)
+    return lines
+
+
+def _noted(exchanges: Iterable[Exchange], ids: list[str | None]) -> Iterator[Exchange]:
+    for exchange in exchanges:
+        ids.append(exchange.id)
+        yield exchange
 
 
 def _plan(run: Run, made: Compressed, lines: list[str]) -> Plan:

@@ -8,7 +8,7 @@ from typing import Any
 
 from memory.errors import StoreError
 from memory.L4_raw_sessions import zips
-from memory.L4_raw_sessions.catchup import add_members
+from memory.L4_raw_sessions.catchup import add_member
 from memory.L4_raw_sessions.history import USER
 from memory.L4_raw_sessions.journal import Item, Plan
 from memory.L4_raw_sessions.places import SEPARATOR
@@ -46,15 +46,21 @@ def verify(run: Run) -> None:
     for name, group in groupby(items, key=lambda item: item.plan.zip):
         mine = list(group)
         read = zips.read_back(run.places.folder / name, [item.plan.member for item in mine])
-        for item in mine:
-            _judge(run, item, *read.get(item.plan.member, ("", 0)))
+        right = [item for item in mine if _judge(run, item, *read.get(item.plan.member, ("", 0)))]
+        for member, item in zip(run.journal.verified(right), right, strict=True):
+            _make_searchable(run, member, item)
+
+
+def _make_searchable(run: Run, member: int, item: Item) -> None:
+    """By the words of all its messages; what cannot be done now is done when somebody searches."""
     try:
-        add_members(run.places, run.journal.index)
-    except StoreError as error:
-        run.report.errors.append(f"{error}; what is new is searched from the next look at the index on")
+        with (run.staging / item.staged).open("rb") as file:
+            add_member(run.journal.index, member, item.plan.session, file)
+    except (OSError, StoreError) as error:
+        run.report.details.append(f"{item.plan.member} cannot be searched yet: {error}")
 
 
-def _judge(run: Run, item: Item, sha256: str, packed: int) -> None:
+def _judge(run: Run, item: Item, sha256: str, packed: int) -> bool:
     plan = item.plan
     if sha256 != plan.sha256:
         run.report.errors.append(f"{plan.zip}: {plan.member} is not what was put there; its raw log stays")
@@ -62,11 +68,12 @@ def _judge(run: Run, item: Item, sha256: str, packed: int) -> None:
         run.report.errors.append(f"{plan.member}: its lines were cut out of the histories; they are written anew")
         run.journal.restage(item)
     else:
-        run.journal.verified(item)
         run.report.verified += 1
         run.report.new_sessions += 1
         run.report.archived.append(_told(plan))
         run.report.bytes_archived += packed
+        return True
+    return False
 
 
 def _told(plan: Plan) -> dict[str, Any]:
