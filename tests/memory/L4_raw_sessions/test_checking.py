@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import IO, Any, BinaryIO
 
 import pytest
 
@@ -25,6 +26,12 @@ def talks(tmp_path: Path) -> Talks:
     return talks
 
 
+def overwrite(source: BinaryIO, target: IO[bytes]) -> dict[str, Any]:
+    """Another content under the old facts."""
+    target.write(b"changed")
+    return {}
+
+
 def test_nothing_to_verify(tmp_path: Path) -> None:
     """No zip, no problem."""
     found = verify(l4_dir=tmp_path / "none")
@@ -42,7 +49,7 @@ def test_what_is_not(talks: Talks) -> None:
     """Each problem is named with its place, once."""
     may, june = talks.places.zips()
     first, second = facts_of(may)
-    rewrite_zip(may, {first: lambda source, target: target.write(b"changed") and facts_of(may)[first]})
+    rewrite_zip(may, {first: overwrite})
     data = talks.places.histories.read_bytes()
     talks.places.histories.write_bytes(data.replace(second.encode(), second.upper().encode(), 1))
     june.write_bytes(june.read_bytes()[:200])
