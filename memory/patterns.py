@@ -53,6 +53,9 @@ _VENDORS = (
     rb"|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|hv[sb]\.[A-Za-z0-9_-]{24,}|glsa_[A-Za-z0-9_]{32,}"
     rb"|sntrys_[A-Za-z0-9+/=_-]{20,}|ATATT3[A-Za-z0-9_=-]{20,}|lin_api_[A-Za-z0-9]{32,}|ntn_[A-Za-z0-9]{40,}"
     rb"|AGE-SECRET-KEY-1[0-9A-Z]{50,}|GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{20,}"
+    rb"|figd_[A-Za-z0-9_-]{30,}|PMAK-[0-9a-f]{24}-?[0-9a-f]{30,}|NRAK-[A-Z0-9]{20,}|rubygems_[0-9a-f]{40,}"
+    rb"|dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9.]{40,}|pul-[0-9a-f]{40}|pscale_(?:pw|tkn|oauth)_[A-Za-z0-9_-]{30,}"
+    rb"|sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{20,}"
     rb"|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|[0-9]{8,10}:AA[A-Za-z0-9_-]{33}|SK[0-9a-f]{32}\b"
 )
 
@@ -85,6 +88,8 @@ PATTERNS = (
     _token("hf-token", rb"hf_[A-Za-z0-9]{24,}"),
     _token("jwt", rb"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)+"),
     _token("api-key", _VENDORS),
+    _find("api-key", "sure", rb"/bot(?P<secret>[0-9]{8,10}:AA[A-Za-z0-9_-]{33})"),
+    _find("signature", "sure", rb"(?i)[?&;](?:x-(?:amz|goog)-)?sig(?:nature)?=(?P<secret>[A-Za-z0-9%/+=_-]{20,})"),
     _find(
         "authorization",
         "value",
@@ -117,5 +122,6 @@ TRIGGER = _compile(
     rb"(?i)pass|pwd|secret|token|credential|auth|key|://|sk-|[srp]k_|whsec_|gh[opusr]_|github_|gl[a-z]+-|a[ksbc][ic]a|aiza|xox|xapp-"
     rb"|hooks\.|webhooks|npm_|pypi-|hf_|eyj|ls0t|gsk_|xai-|pplx-|r8_|tvly-|dapi|_v1_|dckr_|sbp_|shp|hv[sb]\.|glsa_|sntrys_|atatt"
     rb"|lin_api_|ntn_|gocspx-|ya29\.|sg\.|:aa|sk[0-9a-f]{4}|bearer|basic|cookie|curl|mysql|mariadb|login"
+    rb"|figd_|pmak-|nrak-|rubygems_|dp\.[acps]|pul-[0-9a-f]{4}|pscale_|sq0[aci]|sig=|signature="
 )
 """Without a match of this there is none of `PATTERNS`: a quick way past most texts."""
