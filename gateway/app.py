@@ -14,7 +14,7 @@ import structlog
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
-from gateway import admin
+from gateway import admin, memory_pages
 from gateway.asking import ask_through_litellm
 from gateway.books import Bookkeeper, Books
 from gateway.budget import Budget
@@ -74,7 +74,9 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
         pools = Pools(pool_events, built_in(config), config.evolution)
         await pools.refresh()
         proposer = _proposer(config, data, pools, clock)
-        evolution = Evolution(pools, config.rules, config.evolution, partial(study, data), proposer, clock)
+        # Without a list of clients the gateway is one person's or one team's, whatever keys they use.
+        apart = bool(config.clients)
+        evolution = Evolution(pools, config.rules, config.evolution, partial(study, data), proposer, clock, apart=apart)
         pins = Pins(decisions, time.monotonic, config.store.decision_seconds)
         spill = Spill(data / "spill")
         stack.callback(spill.close)
@@ -157,7 +159,7 @@ def application(config: Config, data: Path) -> Starlette:
             app.state.gateway = gateway
             yield
 
-    return _Application(lifespan=lifespan, routes=[*admin.ROUTES])
+    return _Application(lifespan=lifespan, routes=[*admin.ROUTES, *memory_pages.routes(data)])
 
 
 class _Application(Starlette):

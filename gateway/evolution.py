@@ -19,7 +19,7 @@ from gateway.asking import Ask
 from gateway.cache import BoundedCache
 from gateway.exchange import Exchange
 from gateway.inbound import Inbound, key_of
-from gateway.pools import Pools
+from gateway.pools import SHARED, Pools
 from gateway.proposer import ModelProposer
 from memory import StoreError
 from rules_engine import Result, RuleSet, Settings, Signal
@@ -73,13 +73,17 @@ class Evolution:
         study: Study,
         proposer: ModelProposer,
         clock: Callable[[], float],
+        *,
+        apart: bool,
     ) -> None:
+        """`apart`: each tenant has a pool of its own, beside the shared one; else all learn in the shared one."""
         self._pools = pools
         self._settings = settings
         self._numbers = numbers
         self._study = study
         self._proposer = proposer
         self._clock = clock
+        self._apart = apart
         self._sessions: BoundedCache[str, Session] = BoundedCache(SESSIONS)
         self._queue: asyncio.Queue[Exchange] = asyncio.Queue(QUEUE)
         self._ended: dict[str, list[str]] = {}
@@ -102,10 +106,11 @@ class Evolution:
     def _begin(self, exchange: Exchange, got: Inbound) -> Session:
         assert exchange.history is not None
         assert exchange.conversation is not None
-        name, pool = exchange.history.session, self._pools.of(exchange.tenant)
+        name, tenant = exchange.history.session, exchange.tenant if self._apart else SHARED
+        pool = self._pools.of(tenant)
         facts = tasks.facts(exchange.conversation, got.fields.get("user-agent", ""))
         chosen = select(pool, facts, self._settings, name)
-        task = start(chosen, name, tenant=exchange.tenant, place=facts.repository, numbers=self._numbers)
+        task = start(chosen, name, tenant=tenant, place=facts.repository, numbers=self._numbers)
         begun = Session(
             task=task,
             ruleset=rules(task, self._settings),

@@ -11,6 +11,9 @@ from memory import PoolEvents
 from rules_engine import Rule, RuleError
 from rules_engine.pool import EMPTY, Numbers, Pool, PoolEvent, dump_event, fold, load_event
 
+SHARED = ""
+"""The tenant whose pool all others stand on."""
+
 
 class Pools:
     """Each tenant's pool stands on the shared one, and that on the rules that are built in."""
@@ -52,9 +55,9 @@ class Pools:
             return None
 
     def _heed(self, events: Sequence[PoolEvent]) -> None:
-        shared = [event for event in events if not event.tenant]
-        for tenant in {event.tenant for event in events} - {""}:
+        shared = [event for event in events if event.tenant == SHARED]
+        for tenant in {event.tenant for event in events} - {SHARED}:
             self.tenants.setdefault(tenant, self._shared)
         self._shared = fold(self._shared, shared)
         for tenant, pool in self.tenants.items():
-            self.tenants[tenant] = fold(pool, [event for event in events if event.tenant in ("", tenant)])
+            self.tenants[tenant] = fold(pool, [event for event in events if event.tenant in (SHARED, tenant)])

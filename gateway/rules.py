@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gateway.config import Config
 from gateway.errors import ConfigError
-from gateway.pools import Pools
+from gateway.pools import SHARED, Pools
 from memory import PoolEvents
 from rules_engine import Rule, RuleError, RuleSet
 from rules_engine.pool import Pool, PoolEvent, ranking
@@ -18,8 +18,6 @@ POOL = "pool.sqlite"
 """The events of the rule pools, in the data folder."""
 SHIPPED = Path(__file__).with_name("pool.json")
 """Rules learned beforehand."""
-SHARED = ""
-"""The tenant whose pool all others stand on."""
 
 
 def built_in(config: Config) -> tuple[Rule, ...]:

@@ -15,6 +15,7 @@ from gateway.asking import Ask
 from gateway.errors import BadRequest
 from gateway.identity import Observer, chain
 from gateway.learning import archived, turns
+from gateway.pools import SHARED
 from memory import Archive
 from rules_engine import Observation, Rule, Sample
 from rules_engine.admission import Verdict, admit
@@ -103,7 +104,7 @@ async def _samples(data: Path, tenant: str) -> list[Sample]:
 
 
 async def _read(archive: Archive, tenant: str) -> AsyncIterator[Sample]:
-    for name in await archive.sessions(tenant, SESSIONS):
+    for name in await archive.sessions(None if tenant == SHARED else tenant, SESSIONS):
         try:
             conversation = archived(await archive.conversation(name))
         except BadRequest:

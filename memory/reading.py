@@ -61,9 +61,10 @@ class Reader:
             out.append(Message(hash=hash_, parent=parent, role=role, content=content or b""))
         return tuple(out)
 
-    async def sessions(self, tenant: str, limit: int) -> list[str]:
-        """A tenant's sessions that were heard of last, the latest first."""
-        sql = "SELECT session FROM exchanges WHERE tenant = ? AND tip IS NOT NULL GROUP BY session ORDER BY max(ended) DESC LIMIT ?"
+    async def sessions(self, tenant: str | None, limit: int) -> list[str]:
+        """A tenant's sessions that were heard of last, the latest first; `None`: everybody's."""
+        whose = "coalesce(?, tenant) = tenant AND tip IS NOT NULL"
+        sql = f"SELECT session FROM exchanges WHERE {whose} GROUP BY session ORDER BY max(ended) DESC LIMIT ?"
         return [session for (session,) in await self._rows(sql, tenant, limit)]
 
     async def conversation(self, session: str) -> tuple[Message, ...]:

@@ -18,7 +18,8 @@ from gateway.commands.diffs import visible
 from gateway.commands.figures import aligned, plural
 from gateway.commands.options import Refusal, config_option, data_option, open_folder, read_config
 from gateway.errors import ConfigError
-from gateway.rules import SHARED, all_live, change_pool, read_pools, read_rules
+from gateway.pools import SHARED
+from gateway.rules import all_live, change_pool, read_pools, read_rules
 from gateway.why import why
 from memory import StoreError
 from rules_engine import Rule

@@ -9,7 +9,8 @@ import pytest
 
 from gateway.config import Config, Rewriting
 from gateway.errors import ConfigError
-from gateway.rules import POOL, SHARED, all_live, built_in, change_pool, read_pools
+from gateway.pools import SHARED
+from gateway.rules import POOL, all_live, built_in, change_pool, read_pools
 from memory import StoreError
 from rules_engine import Rule, Settings
 from rules_engine.pool import PoolEvent, imports

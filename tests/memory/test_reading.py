@@ -141,6 +141,7 @@ async def test_sessions(archive: Archive, chain: Chain, record: Record) -> None:
     )
     assert await archive.sessions("tenant", 5) == ["new", "old"]
     assert await archive.sessions("tenant", 1) == ["new"]
+    assert await archive.sessions(None, 5) == ["other", "new", "old"]
     assert await archive.conversation("old") == (question, answer, more)
     assert await archive.conversation("nobody knows") == ()
 

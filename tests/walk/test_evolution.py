@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from gateway.config import Config, Proposer, Rewriting
-from gateway.rules import POOL, SHARED, change_pool
+from gateway.config import Client, Config, Proposer, Rewriting
+from gateway.pools import SHARED
+from gateway.rules import POOL, change_pool
 from memory import PoolEvents
 from rules_engine import Rule
 from rules_engine.pool import Numbers, Pool, PoolEvent, Stage, imports, load_event
@@ -20,7 +21,7 @@ from rules_engine.types import Trigger
 from tests.commandline import invoke
 from tests.samples import SAMPLES, Step, dump
 from tests.service import PATIENCE, Service, configured, service
-from tests.wire import ask, upstream, whole
+from tests.wire import JSON, ask, upstream, whole
 
 PATH = "/v1/chat/completions"
 SAMPLE = SAMPLES[PATH]
@@ -59,9 +60,8 @@ async def settled(gateway: Service) -> None:
 
 
 def pool(gateway: Service) -> Pool:
-    """The pool of the only tenant."""
-    (found,) = gateway.gateway.pools.tenants.values()
-    return found
+    """The pool that all keys learn in, where no clients are listed."""
+    return gateway.gateway.pools.of(SHARED)
 
 
 def stage(gateway: Service, name: str) -> Stage:
@@ -197,9 +197,8 @@ async def test_a_store_that_fails_costs_no_request(tmp_path: Path) -> None:
 
 
 async def admit(gateway: Service, rule: Rule) -> None:
-    """Have a rule admitted to the only tenant's pool."""
-    (tenant,) = gateway.gateway.pools.tenants
-    proposed = PoolEvent(name="proposed", rule=rule, tenant=tenant, time=1.0)
+    """Have a rule admitted to the pool."""
+    proposed = PoolEvent(name="proposed", rule=rule, time=1.0)
     await gateway.gateway.pools.append([proposed, replace(proposed, name="admitted", rule=None, ref=(rule.id, 1))])
 
 
@@ -248,3 +247,19 @@ async def test_a_model_proposes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert found["proposed"].rule.trigger.pattern == r"\bfetch\b"
     assert "sessions" in found["refused"].text("reason")
     assert figures["tokens"] == 960
+
+
+async def test_listed_clients_learn_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one client's sessions come to stays in its own pool."""
+    monkeypatch.setenv("ALICE_KEY", "sk-alice")
+    monkeypatch.setenv("BOB_KEY", "sk-bob")
+    clients = (Client(name="alice", key_env="ALICE_KEY"), Client(name="bob", key_env="BOB_KEY"))
+    async with upstream(ANSWER) as up, service(replace(config(up.url), clients=clients), tmp_path) as gateway:
+        for key in ("sk-alice", "sk-bob", "sk-alice"):
+            body = dump(SAMPLE.request([], tools=TOOLS) | {"user": key})
+            await gateway.row(await ask(gateway.url, PATH, body, headers=[JSON, ("authorization", f"Bearer {key}")]))
+            await settled(gateway)
+        pools = gateway.gateway.pools
+        assert pools.of("alice").ended == 1
+        assert pools.of("bob").ended == 1
+        assert pools.of(SHARED).ended == 0
