@@ -167,11 +167,11 @@ def _digest(body: bytes) -> bytes:
 
 def _clean(section: Section) -> bytes:
     """The section as it may be written: patterns may have been added since it was logged."""
-    sealed = section.sealed
-    if sealed is None:
+    sealed, time = section.sealed, section.time
+    if sealed is None or time is None:
         return redact_json(section.head) + redact_json(section.body)
     swept = redact_json(sealed)
-    if swept is sealed or swept == sealed or section.time is None:
+    if swept == sealed:
         return section.head + section.body
     fields = {name: value for name, value in section.fields.items() if name not in ("len", "sha")}
-    return put(section.kind, section.time, swept, **fields) + section.body[len(sealed) + 2 :]
+    return put(section.kind, time, swept, **fields) + section.body[len(sealed) + 2 :]

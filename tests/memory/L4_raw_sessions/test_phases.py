@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import shutil
 import zipfile
@@ -11,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from memory.L4_raw_sessions import staging, zips
+from memory import StoreError
+from memory.L4_raw_sessions import phases, staging, zips
 from memory.L4_raw_sessions.compressing import Compressed
 from memory.L4_raw_sessions.running import PHASES
-from tests.memory.L4_raw_sessions.archives import NOW, House, free, ours
+from memory.L4_raw_sessions.sections import put
+from tests.memory.L4_raw_sessions.archives import APRIL, NOW, House, exchanges_in, free, ours
 
 DAY = 86_400.0
 
@@ -345,3 +348,83 @@ def test_files_are_private(house: House) -> None:
     house.log("1", free("one", "1")).chmod(0o600)
     house.run()
     assert [p for p in house.l4.rglob("*") if p.is_file() and p.stat().st_mode & 0o077] == []
+
+
+def test_secrets_in_a_log_of_ours(house: House) -> None:
+    """A section whose body changes gets a marker that fits: it can be read like the others."""
+    log = ours("s", 1).replace(b"question 0", b"sk-ant-api03-" + b"Zq7" * 20)
+    body = log.split(b"\n")[1]
+    log = put("Prompt", APRIL, body, at=repr(APRIL), id="s-0", session="s") + log[log.index(b"=== Response") :]
+    house.log("1", log)
+    assert house.run()["redactions"] == 1
+    (text,) = house.members().values()
+    assert b"Zq7" not in text
+    assert list(exchanges_in(house.root / "scratch", text)) == [f"s-0@{APRIL!r}"]
+
+
+def test_a_secret_under_a_marker_with_an_impossible_time(house: House) -> None:
+    """It goes, though the marker does not fit any more."""
+    log = ours("s", 1).replace(b"question 0", b"sk-ant-api03-" + b"Zq7" * 20)
+    body = log.split(b"\n")[1]
+    house.log("1", put("Prompt", APRIL, body, id="s-0").replace(b"2026-04-03", b"2026-99-03"))
+    house.run()
+    assert b"Zq7" not in b"".join(house.members().values())
+
+
+def test_a_log_that_somebody_holds(house: House) -> None:
+    """It is left for the next run."""
+    path = house.log("1", free("one", "1"))
+    with path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        report = house.run()
+    assert (report["processed"], report["skipped"]) == (0, 1)
+    assert house.run()["processed"] == 1
+
+
+def test_lines_that_were_cut_out_of_the_histories(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session whose block is gone before it was verified stays on its way, and gets another."""
+    house.log("1", free("one", "1"))
+    archive = phases.archive
+
+    def cut(run: phases.Run) -> None:
+        archive(run)
+        (house.l4 / "all_histories.txt").unlink()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(phases, "archive", cut)
+        report = house.run()
+    assert (report["new_sessions"], report["deleted_raw"], len(house.raw_files())) == (0, 0, 1)
+    report = house.run()
+    assert (report["new_sessions"], report["deleted_raw"], report["errors"]) == (1, 1, [])
+    assert house.histories().count("SESSION: ") == 1
+    assert len(house.members()) == 1
+
+
+@pytest.mark.parametrize("phase", ["append", "archive"])
+def test_a_staged_file_that_is_gone(house: House, phase: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is made again from its raw log; lines that were written already are not written twice."""
+    house.log("1", free("one", "1"))
+
+    def fail(run: phases.Run) -> None:
+        raise StoreError("cut off")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(phases, phase, fail)
+        house.run()
+    for path in house.l4.glob("staging/*"):
+        path.unlink()
+    report = house.run()
+    assert (report["new_sessions"], report["deleted_raw"], report["errors"]) == (1, 1, [])
+    assert house.histories().count("SESSION: ") == 1
+
+
+def test_a_zip_that_does_not_hold_what_was_put_there(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing counts that was not read back: its raw log stays."""
+    house.log("1", free("one", "1"))
+    with monkeypatch.context() as patch:
+        patch.setattr(zips, "digest_of", lambda _: "another")
+        report = house.run()
+    assert (report["new_sessions"], report["deleted_raw"]) == (0, 0)
+    assert "not what was put there" in report["errors"][0]
+    assert len(house.raw_files()) == 1
+    assert house.run()["deleted_raw"] == 1
