@@ -18,8 +18,10 @@ _REFERENCE = re.compile(
     re.IGNORECASE,
 )
 _DIGIT = re.compile(rb"\d")
+_FOLDER = re.compile(rb"(?:^|_|OLD)PWD$")
+_SCATTERED = re.compile(rb"\d[A-Za-z]+\d")
 _SPECIAL = re.compile(rb"[!@#$%^&*+=~?]|-[^-]+-")
-_CODE = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*[!?:]?$")
+_CODE = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\??\.|->|::)[A-Za-z_$][\w$]*)*[!?:]?$")
 _STRONG = re.compile(rb"passw|passphrase|passcode|pwd|secret|key|[_-]pass(?:[_-]?\d+)?$", re.IGNORECASE)
 _PASSWORD = re.compile(rb"passw|passcode|pwd", re.IGNORECASE)
 _NAMED = re.compile(rb"[\w.-]*" + NAME + rb"$", re.IGNORECASE)
@@ -201,7 +203,7 @@ def _is_random(found: dict[str, Any]) -> bool:
 
 def _is_env(found: dict[str, Any]) -> bool:
     value = found["secret"]
-    if not _is_value(found) or b"(" in value:
+    if not _is_value(found) or b"(" in value or _is_folder(found):
         return False
     return len(value) >= 4 if _STRONG.search(found["name"]) else len(value) >= 8
 
@@ -217,8 +219,10 @@ def _is_quoted(found: dict[str, Any]) -> bool:
 
 def _is_bare(found: dict[str, Any]) -> bool:
     name, value, behind = found["name"], found["secret"], found["next"]
-    if not _is_value(found) or behind in (b"(", b"[", b"{", b")", b",") or len(value) < 4:
+    if not _is_value(found) or behind in (b"(", b"[", b"{") or len(value) < 4 or _is_folder(found):
         return False
+    if behind in (b")", b","):  # an argument in code, or the end of a clause
+        return len(value) >= 16 and _SCATTERED.search(value) is not None and _is_telling(value)
     if not _STRONG.search(name):
         return len(value) >= 16 and _is_random(found)
     if value.isdigit():
@@ -238,15 +242,20 @@ def _is_option(found: dict[str, Any]) -> bool:
     return len(value) >= 4 and (_is_telling(value) or len(value) >= 10)
 
 
+def _is_folder(found: dict[str, Any]) -> bool:
+    return found["secret"][:1] == b"/" and _FOLDER.search(found["name"]) is not None
+
+
 def _is_name(value: bytes) -> bool:
     return _NAMED.match(value) is not None and not _DIGIT.search(value)
 
 
 def _is_telling(value: bytes) -> bool:
     """Neither a word nor a name, a member or a path of code."""
-    if _SPECIAL.search(value):
-        return True
-    return _DIGIT.search(value) is not None and not (_CODE.match(value) and b"." in value)
+    value = value.lstrip(b"!&*?")
+    if b"." in value and _CODE.match(value):
+        return False
+    return _SPECIAL.search(value) is not None or _DIGIT.search(value) is not None
 
 
 def _is_sure(found: dict[str, Any]) -> bool:

@@ -21,6 +21,7 @@ PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{PEM_BODY}\n-----END RSA PRIVATE KEY---
 
 # name → (text with a secret, the secret)
 SECRETS = {
+    "before a comma": ("the URL has access_token=" + ALNUM + "0k1, as it should", ALNUM),
     "OpenAI": ("key sk-" + ALNUM + " end", "sk-" + ALNUM),
     "OpenAI project": ("sk-proj-" + "Zq3_vT8-mK1" * 4, "Zq3_vT8-mK1"),
     "Anthropic": ("sk-ant-api03-" + "Zq3_vT8-mK1" * 4, "Zq3_vT8-mK1"),
@@ -91,6 +92,11 @@ for token in (
     SECRETS["token " + token[:8]] = ("x " + token, token[-20:])
 
 HARMLESS = {
+    "where a shell stands": "HOSTNAME=a1\nPWD=/srv/my-shop-2\nOLDPWD=/app\n",
+    "code that negates": "RedactSecrets: !noRedactSecrets in its options",
+    "code that may find nothing": "const apiKey = config?.data_?.API_KEY || other",
+    "a message for what is missing": ': "${APP_PASSWORD:?Set APP_PASSWORD before}"',
+    "an argument": "load(token=tokenizer_v2_large, path=path)",
     "words": "The token is refreshed when the password changes.",
     "token counts": "max_tokens: 4096, input_tokens=12345678901234567890",
     "code that reads one": 'password = os.environ["DB_PASSWORD"]',
