@@ -38,6 +38,7 @@ class _Known:
     inode: int
     size: int = 0
     messages: set[int] = field(default_factory=set)
+    """Hashes of their names, which are half as large."""
     heads: set[str] = field(default_factory=set)
     exchanges: set[str] = field(default_factory=set)
 
@@ -114,7 +115,7 @@ class RawLog:
             with open(path, "rb") as log:
                 log.seek(known.size)
                 for exchange in read_exchanges(read_sections(log)):
-                    known.messages.update(map(_short, exchange.names))
+                    known.messages.update(map(hash, exchange.names))
                     known.heads.add(exchange.head_name)
                     if exchange.id is not None:
                         known.exchanges.add(exchange.key)
@@ -126,18 +127,14 @@ def _key(record: ExchangeRecord) -> str:
     return f"{record.id}@{record.started!r}"
 
 
-def _short(name: str) -> int:
-    return int(name.rpartition(":")[2][:16], 16)
-
-
 def _sections(raw: ExchangeRecord, known: _Known) -> tuple[bytes, bytes]:
     """The two sections of an exchange, without the messages that the log holds already."""
     head_name = digest(raw.head) if raw.head else ""
-    messages = tuple(message for message in raw.messages if _short(message.hash) not in known.messages)
+    messages = tuple(message for message in raw.messages if hash(message.hash) not in known.messages)
     base = messages[0].parent if messages else raw.tip
     head = b"" if head_name in known.heads else raw.head
     record = redact_record(replace(raw, messages=messages, head=head))
-    known.messages.update(_short(message.hash) for message in messages)
+    known.messages.update(hash(message.hash) for message in messages)
     known.heads.add(head_name)
     known.exchanges.add(_key(raw))
     fields = {"at": repr(record.started), "id": record.id, "session": record.session}

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from memory.errors import StoreCorrupt, StoreError
 from memory.L4_raw_sessions.appending import append
@@ -101,11 +102,16 @@ def _run(raw: Raw, places: Places, limits: Limits, now: float, report: Report) -
         except BaseException as error:
             report.state = "failed"
             report.errors.append(_say(error))
-            journal.end(report.run_id, now, report.state, report.as_dict())
+            journal.end(report.run_id, now, report.state, _lasting(report))
             if not isinstance(error, OSError | StoreError):
                 raise
         else:
-            journal.end(report.run_id, now, report.state, report.as_dict())
+            journal.end(report.run_id, now, report.state, _lasting(report))
+
+
+def _lasting(report: Report) -> dict[str, Any]:
+    """What stays of a report: nothing that was said, for a session may be forgotten."""
+    return {name: value for name, value in report.as_dict().items() if name != "archived"}
 
 
 def _walk(run: Run) -> None:

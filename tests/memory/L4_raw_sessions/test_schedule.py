@@ -88,6 +88,7 @@ def test_a_real_run_is_remembered(house: House) -> None:
     assert (told.state, told.succeeded, told.failures, told.next) == ("done", NOW, 0, NOW + 43_200)
     assert told.report is not None
     assert told.report["new_sessions"] == 1
+    assert "archived" not in told.report
 
 
 def test_a_dry_run_is_no_run(house: House) -> None:
