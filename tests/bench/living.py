@@ -110,7 +110,9 @@ class World:
         self._script = Script()
         self._now = time.time()
         self._proposer = self._propose()
-        self._evolution = Evolution(self._pools, Settings(), way.numbers, self._study, self._proposer, self._clock)
+        self._evolution = Evolution(
+            self._pools, Settings(), way.numbers, self._study, self._proposer, self._clock, apart=False
+        )
 
     async def serve(self, recorded: Recorded) -> Passed:
         """One session, from its first request to its end."""
