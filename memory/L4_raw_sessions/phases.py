@@ -110,7 +110,7 @@ def _run(raw: Raw, places: Places, limits: Limits, now: float, report: Report) -
 
 
 def _lasting(report: Report) -> dict[str, Any]:
-    """What stays of a report: nothing that was said, for a session may be forgotten."""
+    """What stays of a report: no names of sessions, which may be forgotten."""
     return {name: value for name, value in report.as_dict().items() if name != "archived"}
 
 

@@ -49,8 +49,8 @@ class Report:
     redactions: int = 0
     seconds: float = 0.0
     details: list[str] = field(default_factory=list)
-    archived: list[dict[str, Any]] = field(default_factory=list)
-    """Of each new member `session`, `name` (``YYYY-MM/MMDD_HHMM-MMDD_HHMM``) and what its user `said` first."""
+    archived: list[dict[str, str]] = field(default_factory=list)
+    """Of each new member its `session` and its `name`, ``YYYY-MM/MMDD_HHMM-MMDD_HHMM``."""
 
     def as_dict(self) -> dict[str, Any]:
         """As plain data."""

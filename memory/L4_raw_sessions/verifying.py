@@ -9,13 +9,9 @@ from typing import Any
 from memory.errors import StoreError
 from memory.L4_raw_sessions import zips
 from memory.L4_raw_sessions.catchup import add_member
-from memory.L4_raw_sessions.history import USER
 from memory.L4_raw_sessions.journal import Item, Plan
 from memory.L4_raw_sessions.places import SEPARATOR
 from memory.L4_raw_sessions.running import Run
-
-FIRST = 5
-"""Things that a user said, of which the report tells."""
 
 
 def archive(run: Run) -> None:
@@ -76,9 +72,8 @@ def _judge(run: Run, item: Item, sha256: str, packed: int) -> bool:
     return False
 
 
-def _told(plan: Plan) -> dict[str, Any]:
-    said = [line.removeprefix(USER) for line in plan.lines if line.startswith(USER)][:FIRST]
-    return {"session": plan.session, "name": f"{plan.month}/{plan.member.removesuffix('.txt')}", "said": said}
+def _told(plan: Plan) -> dict[str, str]:
+    return {"session": plan.session, "name": f"{plan.month}/{plan.member.removesuffix('.txt')}"}
 
 
 def _has_block(path: Path, plan: Plan) -> bool:
