@@ -32,7 +32,14 @@ async def health(request: Request) -> Response:
     gateway = _gateway(request)
     counters = gateway.recorder.counters
     problems = [
-        p for p in (gateway.recorder.problem, "decisions cannot be stored" if gateway.pins.is_down else None) if p
+        p
+        for p in (
+            gateway.recorder.problem,
+            "decisions cannot be stored" if gateway.pins.is_down else None,
+            gateway.evolution.problem,
+            gateway.archiving.problem,
+        )
+        if p
     ]
     state = {
         "status": "degraded" if problems or counters.dropped else "ok",

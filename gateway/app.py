@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
 from gateway import admin, memory_pages
+from gateway.archiving import Archiving, in_a_process
 from gateway.asking import ask_through_litellm
 from gateway.books import Bookkeeper, Books
 from gateway.budget import Budget
@@ -22,6 +23,7 @@ from gateway.config import Config, Upstream
 from gateway.errors import UpgradeRequired
 from gateway.evolution import Evolution
 from gateway.exchange import Exchange, Offer, Walk, refuse
+from gateway.injecting import Injector, read_index
 from gateway.ledger import Ledger
 from gateway.models import list_models
 from gateway.pins import Pins
@@ -55,6 +57,7 @@ class Gateway:
     evolution: Evolution
     proposer: ModelProposer
     archive: Archive
+    archiving: Archiving
     recorder: Recorder
     walk: Walk
 
@@ -83,12 +86,20 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
         reserve = Bookkeeper(Ledger(TokenCounter(rough=True), PriceBook()), archive, spill, time.monotonic)
         books = await stack.enter_async_context(keeping(data, reserve))
         recorder = Recorder(books, reserve, config.store.queue, time.monotonic)
+        archiving = Archiving(data, clock, in_a_process(config))
         walk = Walk(
             config=config,
             routes=routes,
             rewriter=Rewriter(pins, archive.omitted),
             sessions=Sessions(),
             rules=evolution.ruleset,
+            injector=Injector(
+                config.memory.inject,
+                decisions,
+                partial(read_index, data),
+                time.monotonic,
+                config.store.decision_seconds,
+            ),
             offer=_both(recorder.offer, evolution.offer),
             clock=clock,
         )
@@ -97,6 +108,7 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
             beside = [
                 tasks.create_task(evolution.run()),
                 tasks.create_task(proposer.run()),
+                tasks.create_task(archiving.run()),
                 tasks.create_task(_checkpoint(decisions)),
             ]
             try:
@@ -108,6 +120,7 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
                     evolution=evolution,
                     proposer=proposer,
                     archive=archive,
+                    archiving=archiving,
                     recorder=recorder,
                     walk=walk,
                 )

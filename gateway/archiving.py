@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import structlog
 
 from gateway import processes
-from gateway.topics import keys_of
-from memory import batch_process
+from gateway.config import Config
+from gateway.consolidating import consolidate
+from gateway.prices import PriceBook
+from gateway.rules import read_pools
+from memory import Archive, batch_process
 from memory.L4_raw_sessions.places import places_of
 from memory.L4_raw_sessions.schedule import is_due
-from memory.levels import Archived, Levels
-from memory.roots import raw_folder, roots
+from memory.levels import Levels
+from memory.roots import data_of, raw_folder, roots, tenant_at
 
 TICK = 60.0
 """Seconds between two looks at the clock."""
@@ -31,10 +34,10 @@ Work = Callable[[Path], Awaitable[dict[str, Any]]]
 class Archiving:
     """Looks after the archives of one data folder."""
 
-    def __init__(self, data: Path, clock: Callable[[], float], work: Work | None = None) -> None:
+    def __init__(self, data: Path, clock: Callable[[], float], work: Work) -> None:
         self._data = data
         self._clock = clock
-        self._work = work or in_a_process
+        self._work = work
         self._log = structlog.get_logger("taco")
         self.problem: str | None = None
         """Why the last round did not do all of its work."""
@@ -68,22 +71,35 @@ class Archiving:
         ]
 
 
-async def in_a_process(root: Path) -> dict[str, Any]:
-    """Archive a tenant's sessions in a process that gives way to all others."""
-    return await processes.run(archive, root)
+def in_a_process(config: Config) -> Work:
+    """Archives a tenant's sessions in a process that gives way to all others."""
+
+    async def work(root: Path) -> dict[str, Any]:
+        return await processes.run(archive, config, root)
+
+    return work
 
 
-def archive(root: Path) -> dict[str, Any]:
-    """Archive a tenant's sessions; then L1 points to them."""
+def archive(config: Config, root: Path) -> dict[str, Any]:
+    """Archive a tenant's sessions; then bring the levels above them up to date."""
     raw = raw_folder(root)
     report = batch_process(raw, places_of(raw).folder, dry_run=False)
-    new = report["archived"]
+    new = [(one["session"], one["name"]) for one in report["archived"]]
     if new:
-        words = [one["said"] for one in new]
-        keys = [keys_of(said, words[:at] + words[at + 1 :]) for at, said in enumerate(words)]
-        found = [Archived(id=one["session"], name=one["name"], keys=k) for one, k in zip(new, keys, strict=True)]
-        report["details"] += Levels(root / "memory", time.time).archived(found)
+        report["details"] += asyncio.run(_consolidated(config, root, new))
     return report
+
+
+async def _consolidated(config: Config, root: Path, new: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    data, tenant = data_of(root), tenant_at(root)
+    pool = (await read_pools(config, data)).of(tenant)
+    archive = await Archive.open(data)
+    try:
+        levels = Levels(root / "memory", time.time)
+        done = await consolidate(archive, levels, tenant, config, PriceBook(), pool, new)
+    finally:
+        await archive.aclose()
+    return done.problems
 
 
 def _line(report: dict[str, Any]) -> dict[str, Any]:

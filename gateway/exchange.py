@@ -20,6 +20,7 @@ from gateway.config import Config, Rewriting, Upstream
 from gateway.errors import GatewayError
 from gateway.identity import chain as chain_of
 from gateway.inbound import ClientLeft, Inbound, Upload
+from gateway.injecting import Injector
 from gateway.providers import Route, Routes
 from gateway.reading import Reader
 from gateway.rewriter import Outgoing, Rewriter
@@ -87,12 +88,15 @@ class Walk:
         rules: Rules,
         offer: Offer,
         clock: Callable[[], float],
+        injector: Injector | None = None,
     ) -> None:
+        """Without an `injector` nothing is put into a request but decisions."""
         self._config = config
         self._routes = routes
         self._rewriter = rewriter
         self._sessions = sessions
         self._rules = rules
+        self._injector = injector
         self._offer = offer
         self._clock = clock
         self._reader = Reader()
@@ -172,6 +176,8 @@ class Walk:
                 allowed=lambda tool: tool not in self._config.rewriting.tools_off,
                 ruleset=lambda: self._rules(exchange, got),
             )
+        if self._injector:
+            outgoing = await self._injector.apply(outgoing, conversation, tenant=exchange.tenant, chain=chain)
         exchange.outgoing = outgoing
         exchange.prefix_whole = self._sessions.remember(conversation, chain, history, outgoing.digests)
         changed = outgoing.body is not plain

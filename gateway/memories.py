@@ -10,6 +10,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 from urllib.parse import unquote
 
 from gateway.archiving import archive
+from gateway.config import Config
 from memory import (
     Forgotten,
     Found,
@@ -152,10 +153,10 @@ class Memory:
         """A procedure by its name, with its level and its ending or without. Raises `EntryRefused` for what is no name."""
         return procedures.read(self.root / "memory", name.removeprefix("L3:"))
 
-    def run(self, *, dry_run: bool = False) -> dict[str, Any]:
-        """Archive the sessions that have been quiet for two hours, and point to them; or say what would be done."""
+    def run(self, config: Config, *, dry_run: bool = False) -> dict[str, Any]:
+        """Archive the sessions that have been quiet for two hours, and learn from them; or say what would be done."""
         raw = raw_folder(self.root)
-        return batch_process(raw, self.places.folder, dry_run=True) if dry_run else archive(self.root)
+        return batch_process(raw, self.places.folder, dry_run=True) if dry_run else archive(config, self.root)
 
     def verify(self, month: str | None = None) -> Verified:
         """Read everything that is archived, and compare it with what was put there."""

@@ -81,7 +81,8 @@ def _lines(first: str | None, rest: Iterator[str]) -> Iterator[str]:
 async def run(memory: Memory, request: Request) -> Response:
     """Archive now; with ``{"dry_run": true}`` say what would be done."""
     dry_run = flag(await fields(request), "dry_run")
-    report = await processes.run(apply, Memory.run, memory.root, dry_run=dry_run)
+    config = request.app.state.gateway.config
+    report = await processes.run(apply, Memory.run, memory.root, config, dry_run=dry_run)
     return answer(report, 409 if report["state"] == "busy" else 200)
 
 

@@ -10,6 +10,7 @@ from gateway.errors import ConfigError
 from gateway.pools import SHARED, Pools
 from memory import PoolEvents
 from rules_engine import Rule, RuleError, RuleSet
+from rules_engine.alikes import ALIKES
 from rules_engine.pool import Pool, PoolEvent, ranking
 from rules_engine.seeds import SEEDS
 from rules_engine.taco import load
@@ -22,7 +23,9 @@ SHIPPED = Path(__file__).with_name("pool.json")
 
 def built_in(config: Config) -> tuple[Rule, ...]:
     """The rules that every pool stands on. Raises `ConfigError` if a rule file cannot be used."""
-    rules: dict[str, Rule] = {rule.id: rule for rule in (SEEDS if config.rewriting.seed_rules else ())}
+    seeds = SEEDS if config.rewriting.seed_rules else ()
+    alikes = ALIKES if config.rewriting.shipped_rules else ()
+    rules: dict[str, Rule] = {rule.id: rule for rule in (*seeds, *alikes)}
     given = Path(config.rewriting.rules_file) if config.rewriting.rules_file else None
     for path in (SHIPPED if config.rewriting.shipped_rules else None, given):
         if path is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 FIRST = "memory/tenant"
 """The file that says who was first."""
@@ -20,6 +20,19 @@ def root_of(data: Path, tenant: str) -> Path:
 def roots(data: Path) -> list[Path]:
     """Every tenant's folder, the first one's first."""
     return [data, *sorted(path for path in (data / OTHERS).glob("*") if path.is_dir())]
+
+
+def data_of(root: Path) -> Path:
+    """The data folder that a tenant's folder is in."""
+    return root.parent.parent if root.parent.name == OTHERS else root
+
+
+def tenant_at(root: Path) -> str:
+    """Whose folder it is; "" where logs were put there before anybody came."""
+    if root != data_of(root):
+        return unquote(root.name)
+    first = root / FIRST
+    return first.read_text(encoding="utf-8") if first.exists() else ""
 
 
 def raw_folder(root: Path) -> Path:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from gateway.config import Config
 from gateway.memories import Memory
 from memory.L4_raw_sessions.places import RAW, SEALED
 from memory.L4_raw_sessions.schedule import status
@@ -29,14 +30,14 @@ def watched(label: str, work: Callable[[], T]) -> T:
         return future.result()
 
 
-def watch_run(memory: Memory, dry_run: bool) -> dict[str, Any]:
+def watch_run(memory: Memory, config: Config, dry_run: bool) -> dict[str, Any]:
     """The report of a run; a terminal is shown how many raw logs are done, and the phase."""
     if dry_run or not sys.stderr.isatty():
-        return watched("Looking", lambda: memory.run(dry_run=dry_run))
+        return watched("Looking", lambda: memory.run(config, dry_run=dry_run))
     total = _waiting(memory)
     bar: Any = click.progressbar(length=total, label="Archiving", file=sys.stderr, item_show_func=str)
     with ThreadPoolExecutor(1) as pool, bar:
-        future = pool.submit(memory.run)
+        future = pool.submit(memory.run, config)
         while wait_for([future], LOOK).not_done:
             bar.update(max(total - _waiting(memory) - bar.pos, 0), status(memory.places).phase)
         bar.update(total - bar.pos)

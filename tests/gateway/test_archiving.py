@@ -11,6 +11,7 @@ import pytest
 
 from gateway import archiving
 from gateway.archiving import Archiving, archive
+from gateway.config import Config
 from gateway.exchange import Exchange
 from gateway.handover import Handover
 from gateway.processes import Worker
@@ -118,7 +119,7 @@ async def test_it_goes_on_until_it_is_cancelled(
 async def test_in_a_process_of_its_own(house: House) -> None:
     """The default: what is archived is found, and L1 points to it."""
     house.log("1", free("compile the frobnicator", "done"))
-    report = await archiving.in_a_process(house.root)
+    report = await archiving.in_a_process(Config())(house.root)
     assert report["new_sessions"] == 1
     assert "frobnicator" in search_history("frobnicator", l4_dir=house.l4)[0]
     assert "frobnicator" in (house.root / "memory" / "global_mem_insight.txt").read_text()
@@ -126,7 +127,7 @@ async def test_in_a_process_of_its_own(house: House) -> None:
 
 def test_a_run_without_news(house: House) -> None:
     """Nothing was archived, and no index is written."""
-    assert archive(house.root)["archived"] == []
+    assert archive(Config(), house.root)["archived"] == []
     assert not (house.root / "memory" / "global_mem_insight.txt").exists()
 
 
