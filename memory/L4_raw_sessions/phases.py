@@ -10,8 +10,8 @@ from __future__ import annotations
 import secrets
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,11 @@ def run(raw: Raw, places: Places, limits: Limits, clock: Callable[[], float]) ->
     try:
         with lease(places.lock) as held:
             if held:
-                _run(raw, places, limits, now, report)
+                try:
+                    _run(raw, places, limits, now, report)
+                except StoreCorrupt as error:
+                    _put_aside(places, report, error)
+                    _run(raw, places, limits, now, report)
             else:
                 report.state = "busy"
                 report.details.append("another run is under way")
@@ -58,7 +62,7 @@ def preview(raw: Raw, places: Places, limits: Limits, clock: Callable[[], float]
     """What a run would do now, found out in a folder of its own; nothing else is written."""
     began, now = time.monotonic(), clock()
     report = Report(run_id=_name(now), dry_run=True)
-    with tempfile.TemporaryDirectory() as folder, _opened(Path(folder) / "index.sqlite") as index:
+    with tempfile.TemporaryDirectory() as folder, closing(Index.open(Path(folder) / "index.sqlite")) as index:
         real = _reader(places, report)
         _copy_sightings(real, index)
         current = Run(
@@ -83,7 +87,7 @@ def preview(raw: Raw, places: Places, limits: Limits, clock: Callable[[], float]
 
 
 def _run(raw: Raw, places: Places, limits: Limits, now: float, report: Report) -> None:
-    with _opened(places.index, report, places.quarantine) as index:
+    with closing(Index.open(places.index)) as index:
         journal = Journal(index)
         journal.begin(report.run_id, now)
         current = Run(
@@ -99,6 +103,8 @@ def _run(raw: Raw, places: Places, limits: Limits, now: float, report: Report) -
         )
         try:
             _walk(current)
+        except StoreCorrupt:
+            raise
         except BaseException as error:
             report.state = "failed"
             report.errors.append(_say(error))
@@ -130,25 +136,13 @@ def _walk(run: Run) -> None:
             work(run)
 
 
-@contextmanager
-def _opened(path: Path, report: Report | None = None, quarantine: Path | None = None) -> Iterator[Index]:
-    """The index; one that cannot be read is put aside, and a new one is made from the zips."""
-    try:
-        index = Index.open(path)
-    except StoreCorrupt as error:
-        if report is None or quarantine is None:
-            raise
-        aside = quarantine / f"{path.name}.{report.run_id}"
-        for suffix in ("-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
-        move(path, aside)
-        report.quarantined += 1
-        report.errors.append(f"{error}; put aside as {aside.name}, and made anew from the zips")
-        index = Index.open(path)
-    try:
-        yield index
-    finally:
-        index.close()
+def _put_aside(places: Places, report: Report, error: StoreCorrupt) -> None:
+    aside = places.quarantine / f"{places.index.name}.{report.run_id}"
+    for suffix in ("-wal", "-shm"):
+        places.index.with_name(places.index.name + suffix).unlink(missing_ok=True)
+    move(places.index, aside)
+    report.quarantined += 1
+    report.errors.append(f"{error}; put aside as {aside.name}, and made anew from the zips")
 
 
 def _reader(places: Places, report: Report) -> Index | None:

@@ -275,7 +275,7 @@ def test_a_torn_history(house: House, tail: bytes) -> None:
     assert tail + b"\n\n" + b"=" * 60 in path.read_bytes()
 
 
-@pytest.mark.parametrize("how", ["deleted", "damaged"])
+@pytest.mark.parametrize("how", ["deleted", "damaged", "damaged within"])
 def test_a_lost_index(house: House, how: str) -> None:
     """It is made anew from the zips: what is archived is not archived again."""
     house.log("1", ours("s", 2))
@@ -285,15 +285,20 @@ def test_a_lost_index(house: House, how: str) -> None:
         "SELECT zip, member, session, sha256, raw_sha256, history_at, history_size FROM members ORDER BY 2"
     )
     keys = house.rows("SELECT key, id FROM exchanges ORDER BY 1")
+    data = bytearray((house.l4 / "index.sqlite").read_bytes())
     for path in house.l4.glob("index.sqlite*"):
         path.unlink()
+    if how == "damaged within":
+        data[4096:] = os.urandom(len(data) - 4096)
+        (house.l4 / "index.sqlite").write_bytes(data)
     if how == "damaged":
         (house.l4 / "index.sqlite").write_bytes(b"not a database" * 1000)
     house.log("3", ours("s", 3))
     house.log("4", free("two", "2"))
     report = house.run()
     assert (report["new_sessions"], report["duplicates"]) == (1, 1)
-    assert report["quarantined"] == (how == "damaged")
+    assert report["quarantined"] == (how != "deleted")
+    assert report["state"] == "done"
     after = house.rows(
         "SELECT zip, member, session, sha256, raw_sha256, history_at, history_size FROM members ORDER BY 2"
     )
