@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import re2
 
 from rules_engine import phrases as p
+from rules_engine.deeds import is_deed, is_script, stamped
+from rules_engine.likeness import groups, ordinary
 from rules_engine.natures import nature
 from rules_engine.scan import encode, find_lines
 from rules_engine.shell import hides_failure
@@ -17,6 +19,10 @@ _BLOCK = 200
 """Lines that a block may have, so that the work stays in proportion."""
 _LIST = 8
 """Items from which on a list is long; the last of fewer may be the result."""
+_MANY = 20
+"""Lines of one form from which on none of them states the result of all."""
+_CROWD = 40
+"""Lines of one form from which on not even a word of trouble in it, or of a result, makes one of them worth reading."""
 _LOOK = 4
 """Lines around a failure in which a caret shows that they belong to it."""
 _VERBOSE = re2.compile(r"(?:^|[ \t])(?:-v+|--verbose)(?:$|[ \t;&|)])")
@@ -50,16 +56,25 @@ def stated(lines: Sequence[str]) -> frozenset[int]:
 def protected(lines: Sequence[str], command: str = "") -> frozenset[int]:
     """Positions of lines that no rule may leave out: what is stated, but for the items of a long list that passed.
 
-    Their names speak of failures ("returns false when it fails"), and the list's own result stands elsewhere. Who asks for
-    every item gets it.
+    Their names speak of failures ("returns false when it fails"), and the list's own result stands elsewhere; so it does
+    where very many lines of what is run, or of a log, say the same of one thing each. Who asks for every item gets it.
     """
     passing = list(find_lines(p.PASSING, encode(lines)))
     if _VERBOSE.search(command):
         return stated(lines).union(passing)
-    if len(passing) < _LIST:
-        return stated(lines)
-    trouble = {passing[at] for at in find_lines(p.TROUBLE, encode([lines[at] for at in passing]))}
-    return stated(lines).difference(set(passing) - trouble)
+    failing, ends = criticals(lines), verdicts(lines)
+    items = set(passing if len(passing) >= _LIST else ())
+    done = is_deed(command)
+    script = not done and is_script(command)
+    places = ends - failing if done or script else (ends - failing) & stamped(lines)
+    same = groups(lines, sorted(places), _CROWD if script else _MANY)
+    items.update(at for group in same for at in ordinary(lines, group))
+    listed = sorted(items)
+    trouble = {listed[at] for at in find_lines(p.TROUBLE, encode([lines[at] for at in listed]))}
+    # A word that all of a great many lines have in the same place sets none of them apart; warnings count if nothing is worse.
+    crowds = (group for group in same if len(group) >= _CROWD and (failing or "warning" not in lines[group[0]].lower()))
+    trouble.difference_update(at for group in crowds for at in group)
+    return (failing | ends) - (items - trouble)
 
 
 def is_failing(observation: Observation, lines: Sequence[str]) -> bool:

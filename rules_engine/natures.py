@@ -55,6 +55,8 @@ _SAMPLE = 5000
 _HUNK = re2.compile(r"(?m)^(?:@@ -\d+(?:,\d+)? \+\d+|diff --git |diff -r|Index: |\*\*\* (?:Begin|Update) )")
 _GUTTER = re2.compile(r"(?m)^[ \t]*(\d+)(?:→|\t|[:|]| {2})")
 _HIT = compile_lines(r"^(?:[A-Za-z]:)?[^\s:]+(?:[:-]\d+[:-]|:\d+$)|^\d+[:-]")
+_STAMPED = compile_lines(r"^\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d")
+"""A time before a line of a log has the form of a line number before a hit."""
 _COMPILER = compile_lines(r"^[^\s:]+:\d+(?::\d+)?: *(?:\w+ )?(?:error|warning|note|info|[EWFCR]\d{3,4})\b")
 _CODE = compile_lines(
     r"^[ \t]*(?:(?:async +)?def \w+\(|class \w+|import [\w.{*\"]|from [\w.]+ import|(?:export |pub |public |private |protected |static )+\w"
@@ -146,7 +148,7 @@ def _of_text(text: str) -> Nature:
     sample = encode(lines)
     if _is_numbered(sample, len(lines)) or 5 * _count(_CODE, sample) >= 2 * sum(map(bool, lines)):
         return "read"
-    hits = _count(_HIT, sample) - _count(_COMPILER, sample)
+    hits = _count(_HIT, sample) - _count(_COMPILER, sample) - _count(_STAMPED, sample)
     return "search" if 2 * hits >= len(lines) else "terminal"
 
 

@@ -111,6 +111,7 @@ VERDICTS = compile_lines(
 
 PROGRESS = compile_lines(
     r"^(?:remote: )?(?:enumerating|counting|compressing|receiving|writing|resolving|unpacking|updating|filtering) \w+: +[\d%() ,./|KMGTiBbytes]*(?:, done\.)?[ \t\r]*$",
+    r"^[ \t]*[0-9a-f]{12}:? (?:pulling fs layer|waiting|verifying checksum|downloading|download complete|extracting|pull complete|already exists)\b",
     r"^remote: total \d+ \(delta \d+\),[ \w(),-]*$",
     r"^(?:reading (?:package lists|state information)|building dependency tree)\.{3}[ \d%]*(?:done)?[ \t\r]*$",
 )

@@ -74,6 +74,7 @@ class Pointing(Protocol):
 
 # The members import the types above, so they can be named only after them.
 from rules_engine.kinds import (  # noqa: E402
+    alike,
     blanks,
     fold,
     gutter,
@@ -108,5 +109,5 @@ BOUND: Mapping[str, Bound] = {"repeats": repeats, "fold": fold, "prefix": prefix
 POINTING: Mapping[str, Pointing] = {"shown": shown}
 """Kinds that need the texts before."""
 
-KINDS: Mapping[str, Lossy] = {"line_filter": line_filter, "line_score": line_score}
+KINDS: Mapping[str, Lossy] = {"line_filter": line_filter, "line_score": line_score, "alike": alike}
 """Kinds that a rule may name."""

@@ -122,6 +122,7 @@ def test_lossy_kinds_refuse_junk(name: str, raw: dict[str, object]) -> None:
 PARAMS: Mapping[str, tuple[Mapping[str, object], ...]] = {
     "line_filter": ({}, {"strip_patterns": ["."]}, {"max_lines": 0, "keep_first_n": 0, "keep_last_n": 0}),
     "line_score": ({}, {"covariances": {name: {name: 0.0} for name in features.NAMES}, "limit": 0.6, "fewest": 1}),
+    "alike": ({}, {"fewest": 4, "keep_first_n": 0, "keep_last_n": 0}),
 }
 
 

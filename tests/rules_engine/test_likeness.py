@@ -1,0 +1,70 @@
+"""Lines of one form, and which of them say what the others say."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rules_engine.likeness import groups, ordinary
+
+ROWS = [f"worker {n % 4} took job_{n} for {n % 30} ms" for n in range(60)]
+
+
+def ordinary_of(lines: list[str]) -> set[str]:
+    """What is ordinary in all groups of eight and more."""
+    return {lines[at] for group in groups(lines, range(len(lines)), 8) for at in ordinary(lines, group)}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param([], id="nothing"),
+        pytest.param(ROWS[:7], id="too few"),
+        pytest.param([f"{n} {n + 1} {n + 2}" for n in range(40)], id="figures without a word"),
+        pytest.param(["the same line"] * 40, id="nothing varies"),
+        pytest.param([f'"name_{n}": {n},' for n in range(40)], id="pieces of data"),
+        pytest.param([f"row {n} " + "x " * 300 for n in range(40)], id="very long lines"),
+        pytest.param([f"row {n} {'abcdefghij'[n % 10] * (n + 2)}" for n in range(40)], id="plain words differ"),
+    ],
+)
+def test_these_have_no_form_in_common(lines: list[str]) -> None:
+    """So nothing of them is ordinary."""
+    assert ordinary_of(lines) == set()
+
+
+def test_the_first_and_the_last_of_a_form_show_what_the_others_are_like() -> None:
+    """Two at the beginning, one at the end."""
+    assert ordinary_of(ROWS) == set(ROWS[2:-1])
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        pytest.param("worker 3 took job_99 for 9120 ms", id="a figure far from the others"),
+        pytest.param("worker 9 took job_30 for 12 ms", id="a value that nearly none has"),
+        pytest.param("worker 3 took job_30 for 1.5 ms", id="a figure of another shape"),
+        pytest.param("worker 3 lost job_30 for 12 ms", id="another word"),
+        pytest.param("worker 3 took job_30", id="another length"),
+    ],
+)
+def test_what_stands_out_is_not_ordinary(odd: str) -> None:
+    """Wherever it stands among the others."""
+    for at in (5, 30, 55):
+        assert odd not in ordinary_of([*ROWS[:at], odd, *ROWS[at:]])
+
+
+def test_what_only_grows_is_a_clock() -> None:
+    """However far it gets."""
+    lines = [f"tick {n * n * n} of the clock" for n in range(40)]
+    assert ordinary_of(lines) == set(lines[2:-1])
+
+
+@given(st.lists(st.sampled_from([*ROWS[:9], "", "row", "row 1", "{", "a/b c"]), max_size=60))
+def test_groups_part_the_lines(lines: list[str]) -> None:
+    """No line is in two groups, and what is ordinary of a group is within it."""
+    found = groups(lines, range(len(lines)), 4)
+    places = [at for group in found for at in group]
+    assert len(places) == len(set(places))
+    for group in found:
+        assert set(ordinary(lines, group)) <= set(group[2:-1])
