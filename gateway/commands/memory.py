@@ -15,7 +15,7 @@ import click
 from gateway.commands import levels
 from gateway.commands.diffs import visible
 from gateway.commands.figures import aligned, plural
-from gateway.commands.options import Refusal, data_option, json_option, read_config
+from gateway.commands.options import Refusal, config_option, data_option, json_option, read_config
 from gateway.commands.tenants import remembered, tenant_option
 from gateway.commands.waiting import watch_run, watched
 from gateway.memories import Proof, Shown, tenants
@@ -144,12 +144,13 @@ def _prove(proof: Proof) -> Iterator[str]:
 @command.command("run")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
 @json_option
+@config_option
 @tenant_option
 @data_option
-def run(dry_run: bool, as_json: bool, tenant: str | None, data: Path) -> None:
+def run(dry_run: bool, as_json: bool, file: Path | None, tenant: str | None, data: Path) -> None:
     """Archive now what the gateway archives every twelve hours: sessions that have been quiet for two."""
     with remembered(data, tenant) as memory:
-        report = watch_run(memory, read_config(None, data), dry_run)
+        report = watch_run(memory, read_config(file, data), dry_run)
     click.echo(json.dumps(report, ensure_ascii=False) if as_json else _tell(report))
     if report["errors"]:
         click.get_current_context().exit(1)

@@ -81,8 +81,8 @@ def find_parts(index: Index, name: str, year: int | str | None = None) -> list[P
     sql = "SELECT session, zip, member, model, started, ended FROM members WHERE (session = ? OR (zip GLOB ? AND member = ?))"
     glob = f"{month}*.zip" if month else f"{year or ''}*.zip"
     rows = index.rows(f"{sql} ORDER BY started, id", (name, glob, member))
-    live = "SELECT session, NULL, NULL, model, started, ended FROM live WHERE NOT stale AND session = ?"
-    return [_part(*row) for row in [*rows, *index.rows(live, (name.removeprefix("live/"),))]]
+    live = "SELECT session, NULL, NULL, model, started, ended FROM live WHERE NOT stale AND session IN (?, ?)"
+    return [_part(*row) for row in [*rows, *index.rows(live, (name, name.removeprefix("live/")))]]
 
 
 def all_parts(index: Index) -> list[Part]:
