@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
@@ -166,9 +166,9 @@ class Memory:
         """Make the index of the archive anew from its files. Raises `StoreError`."""
         return asdict(rebuild_index(l4_dir=self.places.folder))
 
-    def export(self, form: Literal["jsonl", "openai"], session: str | None = None) -> Iterator[str]:
+    def export(self, form: Literal["jsonl", "openai"], session: str | None = None) -> Generator[str, None, None]:
         """Sessions as JSON lines. Raises `StoreError`."""
-        return export(form, session=session, l4_dir=self.places.folder)
+        yield from export(form, session=session, l4_dir=self.places.folder)
 
     def restore(self, session: str) -> list[dict[str, Any]]:
         """The conversation, to go on with it. Raises `StoreError`."""

@@ -8,7 +8,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncIterator, Generator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
@@ -68,14 +70,35 @@ async def export(memory: Memory, request: Request) -> Response:
     form = next((each for each in FORMATS if each == asked.get("format", "jsonl")), None)
     if form is None:
         raise Refused(f"format is one of {', '.join(FORMATS)}")
-    lines = memory.export(form, asked.get("session"))
-    first = await in_thread(next, lines, None)  # what is wrong shows here, before the head is sent
-    return StreamingResponse(_lines(first, lines), media_type="application/x-ndjson")
+    pool = ThreadPoolExecutor(1)  # the index is asked by the thread that opened it
+    lines = _Lines(memory.export(form, asked.get("session")), pool)
+    try:
+        first = await lines.next()  # what is wrong shows here, before the head is sent
+    except BaseException:
+        pool.shutdown(wait=False)
+        raise
+    return StreamingResponse(lines.all(first), media_type="application/x-ndjson")
 
 
-def _lines(first: str | None, rest: Iterator[str]) -> Iterator[str]:
-    yield from (f"{line}\n" for line in ([first] if first is not None else []))
-    yield from (f"{line}\n" for line in rest)
+class _Lines:
+    """Lines that are made in a thread of their own."""
+
+    def __init__(self, lines: Generator[str, None, None], pool: ThreadPoolExecutor) -> None:
+        self._lines = lines
+        self._pool = pool
+
+    async def next(self) -> str | None:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, next, self._lines, None)
+
+    async def all(self, first: str | None) -> AsyncIterator[str]:
+        line = first
+        try:
+            while line is not None:
+                yield f"{line}\n"
+                line = await self.next()
+        finally:
+            self._pool.submit(self._lines.close)
+            self._pool.shutdown(wait=False)
 
 
 async def run(memory: Memory, request: Request) -> Response:
