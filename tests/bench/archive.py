@@ -50,11 +50,11 @@ def measure(sessions: Sequence[Session], size: int, data: Path, rng: Random) -> 
     filled = Filled(rng)
     asyncio.run(_fill(data, sessions, size, filled))
     places = places_of(raw_folder(data))
-    raw = _size(raw_folder(data))
+    raw = size_of(raw_folder(data))
     report, seconds, peak = _apart(_archive, data)
-    live = _size(data, "archive.sqlite*")
-    kept = {"zips": sum(path.stat().st_size for path in places.zips()), "histories": _size(places.folder, "all_*")}
-    kept["index"] = _size(places.folder, "index.sqlite*")
+    live = size_of(data, "archive.sqlite*")
+    kept = {"zips": sum(path.stat().st_size for path in places.zips()), "histories": size_of(places.folder, "all_*")}
+    kept["index"] = size_of(places.folder, "index.sqlite*")
     found = verify(l4_dir=places.folder)
     queries = [filled.query() for _ in range(QUERIES)]
     asked = _timed(queries, lambda words: search_sessions(words, l4_dir=places.folder))
@@ -74,7 +74,7 @@ def measure(sessions: Sequence[Session], size: int, data: Path, rng: Random) -> 
         ("all of L4", _share(sum(kept.values()), filled.received)),
         ("archive.sqlite", _share(live, filled.received)),
         ("all that is kept", _share(sum(kept.values()) + live, filled.received)),
-        ("trash, for a week", _share(_size(places.trash), filled.received)),
+        ("trash, for a week", _share(size_of(places.trash), filled.received)),
         (
             "archive run",
             f"{seconds:.1f} s, {report['new_sessions']:,} sessions, at most {peak:.0f} MB, {len(report['errors'])} errors",
@@ -131,7 +131,7 @@ async def _fill(data: Path, sessions: Sequence[Session], size: int, filled: Fill
                 bar.update(sum(each.size for each in batch))
                 batch = []
                 if filled.received >= size * (len(filled.memory) + 1) / 10:
-                    filled.memory.append(_resident())
+                    filled.memory.append(resident())
         await _store(logged, batch, filled)
     await archive.aclose()
 
@@ -159,8 +159,9 @@ def _peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def _resident() -> float:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
+def resident(pid: int | None = None) -> float:
+    """Megabytes of a process; of this one, where none is named."""
+    pages = int(Path(f"/proc/{pid or 'self'}/statm").read_text().split()[1])
     return pages * resource.getpagesize() / 1e6
 
 
@@ -194,7 +195,8 @@ def _share(size: int, of: int) -> str:
     return f"{size / 1e6:,.1f} MB, {100 * size / of:.2f} % of what was received"
 
 
-def _size(folder: Path, pattern: str = "**/*") -> int:
+def size_of(folder: Path, pattern: str = "**/*") -> int:
+    """Bytes of the files below a folder."""
     return sum(path.stat().st_size for path in _files(folder, pattern))
 
 
