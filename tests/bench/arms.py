@@ -19,6 +19,7 @@ from typing import TypeVar
 from unittest.mock import patch
 
 from rules_engine import Rule, RuleSet, Sample, scoring
+from rules_engine.alikes import ALIKES
 from rules_engine.lessons import Lessons, learn
 from rules_engine.natures import nature
 from rules_engine.numbers import Numbers
@@ -30,6 +31,8 @@ from tests.bench.passage import Passed, take, unheard
 from tests.bench.recorded import Recorded, in_turn
 
 T = TypeVar("T")
+BASE = (*SEEDS, *ALIKES)
+"""What every pool is born with; nothing of it is learned."""
 Texts = Callable[[Passed], dict[str, str] | None]
 """Other texts to judge than those that were forwarded, by key."""
 
@@ -50,7 +53,7 @@ class Lesson:
     @property
     def pool(self) -> tuple[Rule, ...]:
         """The rules that one would have in use."""
-        return (*SEEDS, *self.miner, *self.model)
+        return (*BASE, *self.miner, *self.model)
 
 
 @dataclass(slots=True)
@@ -199,16 +202,17 @@ ARMS: Mapping[str, Arm] = {
     "raw": partial(fixed, lambda lesson: (), texts=raw),
     "lossless kinds, no rules": partial(fixed, lambda lesson: ()),
     "six seed rules": partial(fixed, lambda lesson: SEEDS),
+    "seeds and likeness": partial(fixed, lambda lesson: BASE),
     f"curated static set ({len(curated.rules())} rules)": partial(fixed, lambda lesson: curated.rules()),
     "curated set, no critical gate": partial(fixed, lambda lesson: curated.rules(), gate=False),
-    "unrefined proposals": partial(fixed, lambda lesson: (*SEEDS, *lesson.unrefined)),
-    "no pool": partial(evolving, lambda lesson: Way(rules=SEEDS, model=True, frozen=True)),
+    "unrefined proposals": partial(fixed, lambda lesson: (*BASE, *lesson.unrefined)),
+    "no pool": partial(evolving, lambda lesson: Way(rules=BASE, model=True, frozen=True)),
     "final pool, no intra-task evolution": partial(fixed, lambda lesson: lesson.pool),
     "final pool, no critical gate": partial(fixed, lambda lesson: lesson.pool, gate=False),
     "head and tail of equal size": partial(fixed, lambda lesson: lesson.pool, texts=alike),
     "frozen pool": partial(evolving, lambda lesson: Way(rules=lesson.pool, frozen=True)),
-    "evolving, miner": partial(evolving, lambda lesson: Way(rules=(*SEEDS, *lesson.miner), miner=True)),
-    "evolving, scripted model": partial(evolving, lambda lesson: Way(rules=(*SEEDS, *lesson.model), model=True)),
+    "evolving, miner": partial(evolving, lambda lesson: Way(rules=(*BASE, *lesson.miner), miner=True)),
+    "evolving, scripted model": partial(evolving, lambda lesson: Way(rules=(*BASE, *lesson.model), model=True)),
     "evolving, both": partial(evolving, lambda lesson: Way(rules=lesson.pool, miner=True, model=True)),
 }
 """By name, in the order of the table."""
@@ -219,7 +223,7 @@ def scored(limit: float) -> Arm:
 
     def rules(lesson: Lesson) -> Iterable[Rule]:
         params = {**lesson.score.params, "limit": limit, "keep_first_n": 0, "keep_last_n": 0, "fewest": 1}
-        return (*SEEDS, replace(lesson.score, params=params))
+        return (*BASE, replace(lesson.score, params=params))
 
     return partial(fixed, rules)
 
