@@ -57,6 +57,7 @@ async def measure(sessions: Sequence[Session], count: int, data: Path) -> list[t
                     break
                 up.reply = whole(reply)
                 answer = await ask(url, PATH, body)
+                up.calls.clear()
                 received += len(body) + len(answer.body)
                 if number % max(1, count // 10) == count // 10 - 1:
                     pid = app.state.gateway.recorder._books.pid
