@@ -62,7 +62,7 @@ def ordinary(lines: Sequence[str], group: Sequence[int]) -> list[int]:
 def _mask(word: str) -> str:
     if word.isalpha():
         return word
-    if _NUMBER.fullmatch(word):
+    if word[0].isdigit() or _NUMBER.fullmatch(word):
         return NUMBER
     return NAME if _NAME.fullmatch(word) else word
 
@@ -78,6 +78,8 @@ def _odd(column: Sequence[str]) -> set[int]:
         return set()
     if len(counts) <= FEW:
         return _rare(column, counts)
+    if len(column[0]) == len(column[-1]) and list(column) == sorted(column):
+        return set()  # a clock
     shapes = [_FIGURE.sub(NUMBER, value) for value in column]
     kinds = Counter(shapes)
     if len(kinds) > 1:
