@@ -38,12 +38,11 @@ def test_it_goes_through_in_a_part_of_its_size(tmp_path: Path) -> None:
 
 
 def write(path: Path) -> int:
-    """Many exchanges, each with two megabytes of numbers that are new in it."""
-    numbers = [f"{at * 7919:07d}" for at in range(262_144)]
+    """Many exchanges, each with two megabytes of lines that are new in it."""
     with path.open("wb") as file:
         for number in range(EXCHANGES):
             at = START + 60.0 * number
-            text = f"turn {number} of many\n" + "\n".join(numbers[number:] + numbers[:number])
+            text = f"turn {number} of many\n" + f"{number:06d} lines like this one\n" * 77_000
             asked: dict[str, Any] = {"session": "large", "base": None, "names": [f"m{number}"], "head_name": ""}
             asked["messages"] = [{"role": "user", "content": text}]
             answer = {"ended": at + 5, "name": f"r{number}", "message": {"role": "assistant", "content": "well"}}
