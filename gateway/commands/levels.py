@@ -27,7 +27,10 @@ def index(rebuild: bool, tenant: str | None, data: Path) -> None:
     """L1: the index of pointers, with which a session may begin."""
     with remembered(data, tenant) as memory:
         left_out = memory.levels.rebuild().left_out if rebuild else ()
-        click.echo(visible(memory.levels.insight()), nl=False)
+        text = memory.levels.insight()
+    click.echo(visible(text), nl=False)
+    if not text:
+        click.echo("There is none yet; --rebuild makes it.", err=True)
     for line in left_out:
         click.echo(f"Left out: {visible(line)}", err=True)
 

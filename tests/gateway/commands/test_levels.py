@@ -80,6 +80,13 @@ def test_a_candidate_is_refused(data: Path) -> None:
     assert "refused" in ask(data, "candidate", "list", "--all")
 
 
+def test_there_is_no_index(data: Path) -> None:
+    """What would make one is said."""
+    (data / "memory" / "global_mem_insight.txt").unlink()
+    result = invoke("memory", "index", "--data", data)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "There is none yet; --rebuild makes it.\n")
+
+
 def test_the_index_is_made_anew(data: Path) -> None:
     """With pointers to all levels."""
     shown = ask(data, "index", "--rebuild")
