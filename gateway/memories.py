@@ -32,6 +32,7 @@ from memory import (
 from memory.L4_raw_sessions import telling
 from memory.L4_raw_sessions.places import Places, places_of
 from memory.L4_raw_sessions.reading import Part
+from memory.L4_raw_sessions.retention import Expired, retain
 from memory.L4_raw_sessions.schedule import status
 from memory.L4_raw_sessions.sweeping import Sweep
 from memory.L4_raw_sessions.tombstones import forgotten_messages
@@ -93,6 +94,7 @@ class Memory:
 
     def __init__(self, root: Path, clock: Callable[[], float] = time.time) -> None:
         self.root = root
+        self._clock = clock
         self.places: Places = places_of(raw_folder(root))
         self.levels = Levels(root / "memory", clock)
 
@@ -181,6 +183,14 @@ class Memory:
         if not found and forgotten_messages(self.places, gone.session) is None:
             raise StoreError(f"no session is called {session!r}; `memory search` finds them")
         self.levels.forget(gone.session)
+        return gone
+
+    def retain(self, *, days: float | None, size: int | None, dry_run: bool) -> tuple[Expired, ...]:
+        """Let go of what ended more than so many days ago, and of the oldest until the zips have that size; or say what would go."""
+        gone = retain(self.places, self._clock(), days=days, size=size, dry_run=dry_run)
+        left = {part.session for part in self.sessions()} if gone and not dry_run else set()
+        for session in {one.session for one in gone} - left if not dry_run else ():
+            self.levels.forget(session)
         return gone
 
     def redact(self, pattern: str | None = None) -> tuple[Redacted, tuple[str, ...]]:

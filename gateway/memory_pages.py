@@ -1,7 +1,7 @@
 """The archive of sessions over HTTP, for whoever has the admin key: `/_gateway/memory/l4/…` and `/_gateway/memory/why/…`.
 
     status, search?q=, sessions, sessions/ID, export     GET       sessions/ID                     DELETE
-    run, verify, rebuild, redact                         POST      ../why/ENTRY                    GET
+    run, verify, rebuild, retain, redact                 POST      ../why/ENTRY                    GET
 
 `?tenant=NAME` asks another tenant's memory than the first one's.
 """
@@ -115,6 +115,16 @@ async def verify(memory: Memory, request: Request) -> Response:
     return answer(await processes.run(apply, Memory.verify, memory.root, month))
 
 
+async def keep(memory: Memory, request: Request) -> Response:
+    """Let go of sessions that ended more than `days` ago, and of the oldest until the zips have `bytes`; or say which would go."""
+    given = await fields(request)
+    days, size, dry_run = given.get("days"), given.get("bytes"), flag(given, "dry_run")
+    if not isinstance(days, int | float | None) or not isinstance(size, int | None) or days is size is None:
+        raise Refused("days or bytes is needed, as a number")
+    gone = await processes.run(apply, Memory.retain, memory.root, days=days, size=size, dry_run=dry_run)
+    return answer({"dry_run": dry_run, "gone": [asdict(one) for one in gone]})
+
+
 async def rebuild(memory: Memory, request: Request) -> Response:
     """Make the index of the archive anew from its files."""
     return answer(await processes.run(apply, Memory.rebuild, memory.root))
@@ -142,6 +152,7 @@ PAGES: tuple[tuple[str, str, Page], ...] = (
     ("POST", "/l4/run", run),
     ("POST", "/l4/verify", verify),
     ("POST", "/l4/rebuild", rebuild),
+    ("POST", "/l4/retain", keep),
     ("POST", "/l4/redact", redact),
     ("GET", "/why/{entry:path}", why),
     *level_pages.PAGES,

@@ -250,6 +250,25 @@ def forget(session: str, yes: bool, tenant: str | None, data: Path) -> None:
     _report(gone.problems)
 
 
+@command.command("retain")
+@click.option("--days", type=click.FloatRange(0), help="Let go of what ended more than so many days ago.")
+@click.option("--megabytes", type=click.FloatRange(0), help="Let go of the oldest until the zips have that size.")
+@click.option("--yes", is_flag=True, help="Do it; without it is only said what would go.")
+@tenant_option
+@data_option
+def retain(days: float | None, megabytes: float | None, yes: bool, tenant: str | None, data: Path) -> None:
+    """Keep archived sessions for so long, or as many as have room. Without a limit they are kept for ever."""
+    if days is None and megabytes is None:
+        raise Refusal("say how long, with --days, or how much, with --megabytes")
+    size = None if megabytes is None else int(megabytes * 1e6)
+    with remembered(data, tenant) as memory:
+        gone = watched("Letting go", lambda: memory.retain(days=days, size=size, dry_run=not yes))
+    for one in gone:
+        click.echo(f"{_when(one.ended)}  {one.name}  {one.session}  {one.size:,} bytes")
+    verb = "gone" if yes else "would go; --yes lets them go"
+    click.echo(f"{plural(len(gone), 'archived part')} {verb}.", err=True)
+
+
 @command.command("redact")
 @click.argument("pattern", required=False)
 @json_option

@@ -68,6 +68,7 @@ async def test_only_the_holder_of_the_key_is_let_in(gateway: Service, monkeypatc
         pytest.param("POST", "/l4/run", [], 400, "no JSON object", id="a list"),
         pytest.param("POST", "/l4/run", {"dry_run": "perhaps"}, 400, "true or false", id="a flag that is none"),
         pytest.param("POST", "/l4/redact", {"pattern": "("}, 400, "no pattern of RE2", id="a broken pattern"),
+        pytest.param("POST", "/l4/retain", {"days": "many"}, 400, "days or bytes is needed", id="no limit"),
         pytest.param("POST", "/l4/verify", {"month": 5}, 400, "month is needed, as a text", id="a month that is none"),
         pytest.param("GET", "/why/L2:nix", None, 404, "no entry is called so", id="an unknown entry"),
         pytest.param("GET", "/l4/status?tenant=nix", None, 404, "no tenant is called 'nix'", id="an unknown tenant"),
@@ -102,6 +103,8 @@ async def test_what_is_changed(gateway: Service) -> None:
     assert (await page(gateway, "/l4/run", "POST"))["state"] == "done"
     assert (await page(gateway, "/l4/verify", "POST"))["problems"] == []
     assert (await page(gateway, "/l4/rebuild", "POST"))["members"] == 2
+    gone = (await page(gateway, "/l4/retain", "POST", {"days": 1, "dry_run": True}))["gone"]
+    assert [one["session"] for one in gone] == [OLD, GOING]
     assert (await page(gateway, "/l4/redact", "POST", {"pattern": "needle three"}))["problems"] == []
     assert "needle three" not in await page(gateway, f"/l4/sessions/{GOING}?format=log")
     assert (await page(gateway, f"/l4/sessions/{NAME}", "DELETE"))["session"] == OLD

@@ -65,6 +65,7 @@ def test_nothing_is_remembered(tmp_path: Path, words: list[str]) -> None:
         pytest.param(["forget", OLD], "say --yes", id="forget without a word"),
         pytest.param(["why", "L2:nix"], "there is no entry L2:nix", id="why"),
         pytest.param(["why", "L3:../x"], "there is no entry L3:../x", id="a name that is a path"),
+        pytest.param(["retain"], "say how long, with --days", id="retain without a limit"),
         pytest.param(["redact", "("], "is no pattern of RE2", id="a broken pattern"),
         pytest.param(["redact", "x*"], "be more exact", id="a pattern that fits everything"),
         pytest.param(["search", "a", "--since", "soon"], "'soon' is no date", id="a date that is none"),
@@ -155,6 +156,18 @@ def test_forget(talks: Talks) -> None:
     assert "evidence gone: the session was forgotten" in ask(talks, "why", fact)
     assert "0 archived parts" in ask(talks, "forget", OLD, "--yes")
     assert not any("数据库".encode() in data or b"shop.db" in data for data in talks.files().values())
+
+
+def test_retain(talks: Talks) -> None:
+    """What would go is said; then it goes, and what only it proved is marked."""
+    fact = next(e for e in json.loads(ask(talks, "show", OLD, "--json"))["cited_by"] if e.startswith("L2:"))
+    assert ask(talks, "retain", "--days", "100000") == ""
+    assert f"{NAME}  {OLD}" in ask(talks, "retain", "--megabytes", "0")
+    assert "evidence gone" not in ask(talks, "why", fact)
+    assert f"{NAME}  {OLD}" in ask(talks, "retain", "--days", "1", "--yes")
+    assert invoke("memory", "show", OLD, "--data", talks.root).exit_code == 2
+    assert "evidence gone" in ask(talks, "why", fact)
+    assert "needle three" in ask(talks, "show", GOING)
 
 
 def test_redact(talks: Talks) -> None:
