@@ -29,7 +29,10 @@ QUOTED = 300
 
 @click.group("memory")
 def command() -> None:
-    """Every session, what is known from it, and how the two are linked."""
+    """Every session, what is known from it, and how the two are linked.
+
+    Each takes --data, the folder, and all but `status`, which lists them, --tenant.
+    """
 
 
 for each in levels.COMMANDS:
