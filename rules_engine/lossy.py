@@ -10,7 +10,7 @@ from rules_engine import guards, marks
 from rules_engine.draft import Draft
 from rules_engine.kinds import KINDS
 from rules_engine.lines import starts
-from rules_engine.scan import compile_trigger, is_found
+from rules_engine.scan import which
 from rules_engine.script import Edit, trace
 from rules_engine.types import Observation, Omission, Rule, RuleRef, RuleSet
 
@@ -22,9 +22,7 @@ def matching(ruleset: RuleSet, observation: Observation) -> tuple[Rule, ...]:
     """The rules that are on and whose trigger is found in the command, in order."""
     off, command = ruleset.settings.disabled, observation.command
     rules = [rule for rule in ruleset.rules if rule.confidence >= LEAST_CONFIDENCE and rule.id not in off]
-    if not is_found([rule.trigger.pattern for rule in rules], command):
-        return ()
-    return tuple(rule for rule in rules if compile_trigger(rule.trigger.pattern).search(command))
+    return tuple(rules[at] for at in which([rule.trigger.pattern for rule in rules], command))
 
 
 def patterns(rules: Sequence[Rule]) -> int:

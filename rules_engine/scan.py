@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 import re2
 
@@ -12,6 +13,10 @@ LONGEST = 1000
 """Characters of a pattern in a rule."""
 MOST = 64
 """Patterns of one list in a rule."""
+KEPT = 4096
+"""Triggers that stay compiled: RE2's own memory holds too few for the rules of a pool."""
+FEW = 64
+"""The same for all triggers of a task together."""
 _MEMORY = 4 << 20
 """Bytes that one compiled pattern may take; RE2 refuses what needs more."""
 
@@ -36,6 +41,7 @@ def compile_given(patterns: Sequence[str], field: str) -> re2._Regexp[str] | Non
     return _compile(_line(patterns), field, options) if patterns else None
 
 
+@lru_cache(KEPT)
 def compile_trigger(pattern: str) -> re2._Regexp[str]:
     """A rule's trigger, to be searched in a command of any number of lines, in any case. Raises `RuleError`."""
     _check(pattern, "trigger_regex")
@@ -45,14 +51,22 @@ def compile_trigger(pattern: str) -> re2._Regexp[str]:
     return trigger
 
 
-def is_found(patterns: Sequence[str], command: str) -> bool:
-    """Whether one of some triggers may match `command`: one search for all of them, since most commands meet none."""
-    joined = "|".join(f"(?:{pattern})" for pattern in patterns)
-    try:
-        return bool(joined) and bool(re2.compile(joined, _options()).search(command))
-    except re2.error:
-        # Together they are too large, or one cannot be used: the rules are asked one by one, and say so.
-        return True
+def which(triggers: Sequence[str], command: str) -> tuple[int, ...]:
+    """Places of the triggers that are found in a command, ascending; one search for all. Raises `RuleError`."""
+    found = _set(tuple(triggers))
+    return tuple(sorted(found.Match(command) or ())) if triggers else ()
+
+
+@lru_cache(FEW)
+def _set(triggers: tuple[str, ...]) -> re2.Set:
+    options = _options()
+    options.max_mem = len(triggers) * _MEMORY
+    together = re2.Set.SearchSet(options)
+    for trigger in triggers:
+        compile_trigger(trigger)  # says what is wrong with it
+        together.Add(trigger)
+    together.Compile()
+    return together
 
 
 def encode(lines: Iterable[str]) -> bytes:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from rules_engine.complaints import Complaint
 from rules_engine.events import EventName, PoolEvent, ref_of
 from rules_engine.numbers import Numbers
-from rules_engine.scan import is_found
+from rules_engine.scan import which
 from rules_engine.selection import Selection
 from rules_engine.types import Decision, Observation, Rewritten, Rule, RuleRef, RuleSet, Settings
 
@@ -127,7 +127,7 @@ def is_uncovered(task: Task, observation: Observation) -> bool:
     """Whether it is large and no rule is for it; one whose rule is frozen, or found nothing in it, has a rule."""
     if len(observation.text) <= task.numbers.uncovered_chars or not observation.command:
         return False
-    return not is_found([use.rule.trigger.pattern for use in task.uses.values()], observation.command)
+    return not which([use.rule.trigger.pattern for use in task.uses.values()], observation.command)
 
 
 def replan(task: Task, selection: Selection, time: float) -> tuple[Task, tuple[PoolEvent, ...]]:

@@ -56,16 +56,16 @@ def parse(raw: Mapping[str, object]) -> Params:
     for name in raw:
         if name not in FIELDS:
             raise RuleError(f"{name}: unknown; a line score has {', '.join(FIELDS)}")
-    limit = _number(raw.get("limit", 0.05), "limit", 0.0001, 0.9999)
+    limit = _number(raw.get("limit", 0.1), "limit", 0.0001, 0.9999)
     weights = _by_feature(raw.get("weights", {}), "weights")
     return Params(
         weights=tuple(weights.get(name, 0.0) for name in features.NAMES),
         covariances=_covariances(raw.get("covariances", {})),
         times=_number(raw.get("times_doubt", 1.64), "times_doubt", 0.0, 10.0),
         limit=math.log(limit / (1 - limit)),
-        first=_count(raw.get("keep_first_n", 3), "keep_first_n"),
-        last=_count(raw.get("keep_last_n", 5), "keep_last_n"),
-        fewest=_count(raw.get("fewest", 8), "fewest"),
+        first=_count(raw.get("keep_first_n", 1), "keep_first_n"),
+        last=_count(raw.get("keep_last_n", 2), "keep_last_n"),
+        fewest=_count(raw.get("fewest", 4), "fewest"),
     )
 
 

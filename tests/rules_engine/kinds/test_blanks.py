@@ -86,4 +86,4 @@ LINES = st.lists(st.sampled_from(["", "", "x", " ", "}", "7\ty", "4→"]), max_s
 @given(LINES, st.sampled_from([1, 8, 98]), st.sampled_from(["\t", "→"]), LINES)
 def test_any_listing_comes_back(shorten: Shorten, lines: list[str], first: int, mark: str, after: list[str]) -> None:
     """Whatever stands in it and behind it."""
-    shorten(blanks, listing(*lines, first=first, mark=mark) + "\n" + "\n".join(after), CAT)
+    shorten(blanks, listing(*lines, first=first, mark=mark) + "\nend\n" + "\n".join(after), CAT)

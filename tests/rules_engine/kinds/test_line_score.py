@@ -43,7 +43,7 @@ def dropped(lines: tuple[str, ...], raw: Mapping[str, object] = LEARNED, *protec
     ("lines", "raw"),
     [
         pytest.param((), LEARNED, id="no lines"),
-        pytest.param(TEXT[:12], LEARNED, id="a short output"),
+        pytest.param(TEXT[:6], LEARNED, id="a short output"),
         pytest.param(TEXT, {}, id="nothing was learned"),
         pytest.param(TEXT, {"weights": {"passing": -5.0}}, id="weights without evidence are in doubt"),
         pytest.param(TEXT, {**LEARNED, "limit": 0.001}, id="the limit is lower"),
@@ -83,7 +83,7 @@ def test_doubt_counts() -> None:
 
 def test_what_goes_is_explained() -> None:
     """In words: how many lines, what they show, and how often such are used at most."""
-    params = line_score.parse({**LEARNED, "weights": {"passing": -3.0, "alike": -1.0}})
+    params = line_score.parse({**LEARNED, "weights": {"passing": -3.0, "alike": -1.0}, "keep_first_n": 3, "keep_last_n": 5})
     lines = TEXT[:16]
     out = line_score.drop(lines, params, frozenset())
     words = "7 that show passing, alike, beside: used at most 1.8%; 1 that show passing, alike: used at most 1.8%"
