@@ -41,7 +41,7 @@ from gateway.sessions import Sessions
 from gateway.shapes import SHAPES
 from gateway.study import judge, study
 from gateway.tokens import TokenCounter
-from memory import Archive, Decisions, PoolEvents, Spill
+from memory import Archive, Decisions, Logged, PoolEvents, RawLog, Spill
 
 CHECKPOINT_SECONDS = 60.0
 
@@ -77,13 +77,12 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
         pools = Pools(pool_events, built_in(config), config.evolution)
         await pools.refresh()
         proposer = _proposer(config, data, pools, clock)
-        # Without a list of clients the gateway is one person's or one team's, whatever keys they use.
-        apart = bool(config.clients)
-        evolution = Evolution(pools, config.rules, config.evolution, partial(study, data), proposer, clock, apart=apart)
+        evolution = _evolution(config, data, pools, proposer, clock)
         pins = Pins(decisions, time.monotonic, config.store.decision_seconds)
         spill = Spill(data / "spill")
         stack.callback(spill.close)
-        reserve = Bookkeeper(Ledger(TokenCounter(rough=True), PriceBook()), archive, spill, time.monotonic)
+        kept = Logged(archive, RawLog(data))
+        reserve = Bookkeeper(Ledger(TokenCounter(rough=True), PriceBook()), kept, spill, time.monotonic)
         books = await stack.enter_async_context(keeping(data, reserve))
         recorder = Recorder(books, reserve, config.store.queue, time.monotonic)
         archiving = Archiving(data, clock, in_a_process(config))
@@ -93,13 +92,7 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
             rewriter=Rewriter(pins, archive.omitted),
             sessions=Sessions(),
             rules=evolution.ruleset,
-            injector=Injector(
-                config.memory.inject,
-                decisions,
-                partial(read_index, data),
-                time.monotonic,
-                config.store.decision_seconds,
-            ),
+            injector=_injector(config, data, decisions),
             offer=_both(recorder.offer, evolution.offer),
             clock=clock,
         )
@@ -129,6 +122,19 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
                 await evolution.close()
                 for task in beside:
                     task.cancel()
+
+
+def _evolution(
+    config: Config, data: Path, pools: Pools, proposer: ModelProposer, clock: Callable[[], float]
+) -> Evolution:
+    # Without a list of clients the gateway is one person's or one team's, whatever keys they use.
+    apart = bool(config.clients)
+    return Evolution(pools, config.rules, config.evolution, partial(study, data), proposer, clock, apart=apart)
+
+
+def _injector(config: Config, data: Path, decisions: Decisions) -> Injector:
+    deadline = config.store.decision_seconds
+    return Injector(config.memory.inject, decisions, partial(read_index, data), time.monotonic, deadline)
 
 
 def _proposer(config: Config, data: Path, pools: Pools, clock: Callable[[], float]) -> ModelProposer:

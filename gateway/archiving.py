@@ -96,6 +96,7 @@ async def _consolidated(config: Config, root: Path, new: Sequence[tuple[str, str
     archive = await Archive.open(data)
     try:
         levels = Levels(root / "memory", time.time)
+        levels.start()
         done = await consolidate(archive, levels, tenant, config, PriceBook(), pool, new)
     finally:
         await archive.aclose()

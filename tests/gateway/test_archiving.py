@@ -117,12 +117,12 @@ async def test_it_goes_on_until_it_is_cancelled(
 
 
 async def test_in_a_process_of_its_own(house: House) -> None:
-    """The default: what is archived is found, and L1 points to it."""
+    """What is archived is found, and the levels above it are brought up to date."""
     house.log("1", free("compile the frobnicator", "done"))
     report = await archiving.in_a_process(Config())(house.root)
     assert report["new_sessions"] == 1
     assert "frobnicator" in search_history("frobnicator", l4_dir=house.l4)[0]
-    assert "frobnicator" in (house.root / "memory" / "global_mem_insight.txt").read_text()
+    assert "L3:rule_pool" in (house.root / "memory" / "global_mem_insight.txt").read_text()
 
 
 def test_a_run_without_news(house: House) -> None:
