@@ -12,8 +12,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from gateway.config import secret
+from gateway.evolving.rules import all_live
 from gateway.inbound import key_of
-from gateway.rules import all_live
 from rules_engine.taco import dump
 
 if TYPE_CHECKING:

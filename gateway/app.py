@@ -14,33 +14,34 @@ import structlog
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
-from gateway import admin, memory_pages
-from gateway.archiving import Archiving, in_a_process
-from gateway.asking import ask_through_litellm
-from gateway.books import Bookkeeper, Books
-from gateway.budget import Budget
+from gateway import admin
 from gateway.config import Config, Upstream
 from gateway.errors import UpgradeRequired
-from gateway.evolution import Evolution
+from gateway.evolving.asking import ask_through_litellm
+from gateway.evolving.budget import Budget
+from gateway.evolving.evolution import Evolution
+from gateway.evolving.pools import Pools
+from gateway.evolving.proposer import Links, ModelProposer
+from gateway.evolving.rules import POOL, built_in
+from gateway.evolving.study import judge, study
 from gateway.exchange import Exchange, Offer, Walk, refuse
-from gateway.injecting import Injector, read_index
-from gateway.ledger import Ledger
 from gateway.models import list_models
 from gateway.pins import Pins
-from gateway.pools import Pools
-from gateway.prices import PriceBook
 from gateway.processes import Worker
-from gateway.proposer import Links, ModelProposer
 from gateway.providers import Provider, Route, Routes
 from gateway.providers.passthrough import Passthrough
 from gateway.providers.via_litellm import ViaLitellm
-from gateway.recorder import Recorder
+from gateway.recording.books import Bookkeeper, Books
+from gateway.recording.ledger import Ledger
+from gateway.recording.prices import PriceBook
+from gateway.recording.recorder import Recorder
+from gateway.recording.tokens import TokenCounter
+from gateway.remembering import memory_pages
+from gateway.remembering.archiving import Archiving, in_a_process
+from gateway.remembering.injecting import Injector, read_index
 from gateway.rewriter import Rewriter
-from gateway.rules import POOL, built_in
 from gateway.sessions import Sessions
 from gateway.shapes import SHAPES
-from gateway.study import judge, study
-from gateway.tokens import TokenCounter
 from memory import Archive, Decisions, Logged, PoolEvents, RawLog, Spill
 
 CHECKPOINT_SECONDS = 60.0

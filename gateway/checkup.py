@@ -18,10 +18,10 @@ from urllib.request import ProxyHandler, build_opener
 from gateway import running
 from gateway.config import Config, Upstream, secret
 from gateway.errors import ConfigError
+from gateway.evolving.rules import all_live, read_pools
 from gateway.pins import decode
-from gateway.prices import PriceBook
-from gateway.rules import all_live, read_pools
-from gateway.tokens import TokenCounter
+from gateway.recording.prices import PriceBook
+from gateway.recording.tokens import TokenCounter
 from memory import Archive, StoreError
 from rules_engine import EngineError
 

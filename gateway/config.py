@@ -15,7 +15,7 @@ import yaml
 
 from gateway.errors import ConfigError
 from rules_engine import Settings
-from rules_engine.numbers import Numbers
+from rules_engine.evolution.numbers import Numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,9 +20,9 @@ from gateway.config import Config, Rewriting, Upstream
 from gateway.errors import GatewayError
 from gateway.identity import chain as chain_of
 from gateway.inbound import ClientLeft, Inbound, Upload
-from gateway.injecting import Injector
 from gateway.providers import Route, Routes
 from gateway.reading import Reader
+from gateway.remembering.injecting import Injector
 from gateway.rewriter import Outgoing, Rewriter
 from gateway.sessions import History, Sessions, named_session
 from gateway.shapes import Shape, chat_completions

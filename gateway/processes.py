@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
 
-from gateway.entries import Entry, Report
+from gateway.recording.entries import Entry, Report
 
 P = ParamSpec("P")
 T = TypeVar("T")

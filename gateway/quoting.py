@@ -1,4 +1,4 @@
-"""What a message says, and which of its strings it takes from tool results; see `rules_engine.use`."""
+"""What a message says, and which of its strings it takes from tool results; see `rules_engine.evolution.use`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from gateway.cache import BoundedCache
 from gateway.types import Message
-from rules_engine.use import words
+from rules_engine.evolution.use import words
 
 CACHED_CHARS = 32_000_000
 

@@ -19,19 +19,19 @@ from starlette.types import Message, Receive
 
 from gateway.chat_message import read_message
 from gateway.config import Config, Upstream
+from gateway.evolving.rules import all_live, read_pools
 from gateway.exchange import Exchange, Walk
-from gateway.handover import Handover
-from gateway.ledger import Ledger
 from gateway.pins import Pins
-from gateway.prices import PriceBook
 from gateway.providers import Route, Routes
 from gateway.quoting import Quotes, said
+from gateway.recording.handover import Handover
+from gateway.recording.ledger import Ledger
+from gateway.recording.prices import PriceBook
+from gateway.recording.tokens import TokenCounter
 from gateway.recordings import Session
 from gateway.rewriter import Rewriter
-from gateway.rules import all_live, read_pools
 from gateway.sessions import Sessions
 from gateway.shapes import chat_completions
-from gateway.tokens import TokenCounter
 from gateway.types import Answer, Headers, Request
 from memory import Decisions
 from rules_engine import RuleSet

@@ -56,10 +56,10 @@ def _work(
 
 
 def _keep_books(data: Path, calls: BinaryIO, answers: BinaryIO) -> None:
-    from gateway.books import Bookkeeper  # a job needs none of it
-    from gateway.ledger import Ledger
-    from gateway.prices import PriceBook
-    from gateway.tokens import TokenCounter
+    from gateway.recording.books import Bookkeeper  # a job needs none of it
+    from gateway.recording.ledger import Ledger
+    from gateway.recording.prices import PriceBook
+    from gateway.recording.tokens import TokenCounter
     from memory import Archive, Logged, RawLog, Spill
 
     with asyncio.Runner() as runner:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rules_engine.codec import dump, load
-from rules_engine.complaints import Complaint, complaints
 from rules_engine.engine import decide, first_standing, render_form, shown
+from rules_engine.evolution.complaints import Complaint, complaints
 from rules_engine.lines import index
 from rules_engine.marks import find_ids
 from rules_engine.recall import requested, substitute

@@ -10,8 +10,8 @@ import pytest
 import structlog
 
 from gateway import app, logs
-from gateway.prices import PriceBook
-from gateway.tokens import TokenCounter
+from gateway.recording.prices import PriceBook
+from gateway.recording.tokens import TokenCounter
 
 
 @pytest.fixture(autouse=True)

@@ -22,9 +22,9 @@ OWNERS = {
     "litellm": {"gateway/providers/via_litellm.py"},
     "aiohttp": {"gateway/providers/passthrough.py"},
     "aiosqlite": {"memory/db.py"},
-    "tiktoken": {"gateway/tokens.py"},
+    "tiktoken": {"gateway/recording/tokens.py"},
     "yaml": {"gateway/config.py"},
-    "mcp": {"gateway/memory_server.py"},
+    "mcp": {"gateway/remembering/memory_server.py"},
 }
 MODULE_LINES, FUNCTION_LINES, EXTENSION_LINES = 400, 60, 200
 

@@ -11,10 +11,10 @@ import click
 
 from gateway.commands.figures import aligned, plural
 from gateway.commands.options import Refusal
-from gateway.learning import read_samples
+from gateway.evolving.learning import read_samples
 from rules_engine import Sample
-from rules_engine.admission import Verdict
-from rules_engine.lessons import learn
+from rules_engine.evolution.admission import Verdict
+from rules_engine.evolution.lessons import learn
 from rules_engine.taco import dump
 
 PASSES = 2

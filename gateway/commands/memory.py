@@ -18,7 +18,7 @@ from gateway.commands.figures import aligned, plural
 from gateway.commands.options import Refusal, config_option, data_option, json_option, read_config
 from gateway.commands.tenants import remembered, tenant_option
 from gateway.commands.waiting import watch_run, watched
-from gateway.memories import Proof, Shown, tenants
+from gateway.remembering.memories import Proof, Shown, tenants
 from memory import Found
 from memory.L4_raw_sessions.export import FORMATS, Format
 from memory.L4_raw_sessions.search import moment
@@ -336,7 +336,7 @@ def _rows(name: str, told: dict[str, Any]) -> list[tuple[str, str]]:
 @data_option
 def mcp(tenant: str | None, data: Path) -> None:
     """Serve this memory, to be read only, over the Model Context Protocol on standard input and output."""
-    from gateway.memory_server import serve  # its library takes a second to load
+    from gateway.remembering.memory_server import serve  # its library takes a second to load
 
     with remembered(data, tenant) as memory:
         serve(memory)

@@ -18,14 +18,14 @@ from gateway.commands.diffs import visible
 from gateway.commands.figures import aligned, plural
 from gateway.commands.options import Refusal, config_option, data_option, open_folder, read_config
 from gateway.errors import ConfigError
-from gateway.pools import SHARED
-from gateway.rules import all_live, change_pool, read_pools, read_rules
-from gateway.why import why
+from gateway.evolving.pools import SHARED
+from gateway.evolving.rules import all_live, change_pool, read_pools, read_rules
+from gateway.evolving.why import why
 from memory import StoreError
 from rules_engine import Rule
+from rules_engine.evolution.pool import Entry, Pool, PoolEvent, imports
 from rules_engine.kinds import LOSSLESS
 from rules_engine.kinds import shown as pointers
-from rules_engine.pool import Entry, Pool, PoolEvent, imports
 from rules_engine.taco import dump
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from gateway.commands.options import Refusal
-from gateway.memories import Memory, memory_of
+from gateway.remembering.memories import Memory, memory_of
 from memory import StoreError
 from memory.errors import EntryRefused
 from memory.roots import raw_folder

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from gateway.config import Config
-from gateway.memories import Memory
+from gateway.remembering.memories import Memory
 from memory.L4_raw_sessions.places import RAW, SEALED
 from memory.L4_raw_sessions.schedule import status
 from memory.roots import raw_folder

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import re2
 
-from rules_engine.gaps import Gap, Look, blamed, looks
-from rules_engine.steps import is_same_target, name
+from rules_engine.evolution.gaps import Gap, Look, blamed, looks
+from rules_engine.evolution.steps import is_same_target, name
+from rules_engine.evolution.use import words
 from rules_engine.types import Signal, Turn
-from rules_engine.use import words
 
 WEIGHT = 0.7
 _SOON = 3

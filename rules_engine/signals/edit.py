@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 import re2
 
-from rules_engine.gaps import Gap, Look, blamed, looks
+from rules_engine.evolution.gaps import Gap, Look, blamed, looks
+from rules_engine.evolution.steps import name
+from rules_engine.evolution.use import cores, words
 from rules_engine.lines import WORTH
-from rules_engine.steps import name
 from rules_engine.types import Observation, Signal, Turn
-from rules_engine.use import cores, words
 
 WEIGHT = 0.9
 _LONGEST = 2000

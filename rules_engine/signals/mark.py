@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rules_engine.gaps import blamed, looks
+from rules_engine.evolution.gaps import blamed, looks
 from rules_engine.types import Signal, Turn
 
 WEIGHT = 0.9

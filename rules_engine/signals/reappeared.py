@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rules_engine.gaps import Gap, Look, blamed, forwarded, looks
+from rules_engine.evolution.gaps import Gap, Look, blamed, forwarded, looks
+from rules_engine.evolution.steps import is_change, name
+from rules_engine.evolution.use import words
 from rules_engine.recall import requested
-from rules_engine.steps import is_change, name
 from rules_engine.types import Result, Signal, Turn
-from rules_engine.use import words
 
 WEIGHT = 0.8
 _SOON = 3

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rules_engine.gaps import Gap, blamed, looks
+from rules_engine.evolution.gaps import Gap, blamed, looks
+from rules_engine.evolution.use import words
 from rules_engine.recall import requested
 from rules_engine.types import Observation, Omission, Rewritten, Signal, Turn
-from rules_engine.use import words
 
 WEIGHT = 1.0
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rules_engine.gaps import Look, blamed, looks, telling
+from rules_engine.evolution.gaps import Look, blamed, looks, telling
+from rules_engine.evolution.steps import is_change, is_poll, is_same_target, is_saving, name
+from rules_engine.evolution.use import words
 from rules_engine.recall import requested
-from rules_engine.steps import is_change, is_poll, is_same_target, is_saving, name
 from rules_engine.types import Observation, Signal, Turn
-from rules_engine.use import words
 
 WEIGHT = 0.7
 _MOST_LINES = 400

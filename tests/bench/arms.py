@@ -18,11 +18,12 @@ from tempfile import TemporaryDirectory
 from typing import TypeVar
 from unittest.mock import patch
 
-from rules_engine import Rule, RuleSet, Sample, scoring
+from rules_engine import Rule, RuleSet, Sample
 from rules_engine.alikes import ALIKES
-from rules_engine.lessons import Lessons, learn
+from rules_engine.evolution import scoring
+from rules_engine.evolution.lessons import Lessons, learn
+from rules_engine.evolution.numbers import Numbers
 from rules_engine.natures import nature
-from rules_engine.numbers import Numbers
 from rules_engine.seeds import SEEDS
 from tests.bench import curated, scripted
 from tests.bench.judging import Figures, Judge, counter

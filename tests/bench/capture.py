@@ -21,7 +21,7 @@ from gateway.app import application
 from gateway.commands.figures import aligned
 from gateway.config import Config, Upstream
 from gateway.exchange import Exchange
-from gateway.recorder import Recorder
+from gateway.recording.recorder import Recorder
 from gateway.recordings import Session, read_sessions
 from gateway.serving import serving
 from tests.bench.archive import resident, size_of

@@ -14,9 +14,9 @@ from functools import partial
 from random import Random
 
 from gateway.config import Config
-from gateway.rules import built_in
+from gateway.evolving.rules import built_in
 from rules_engine import Rule
-from rules_engine.lessons import learn
+from rules_engine.evolution.lessons import learn
 from rules_engine.seeds import SEEDS
 from tests.bench import arms, tables
 from tests.bench.arms import Arm, Lesson, fixed

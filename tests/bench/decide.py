@@ -14,7 +14,7 @@ from dataclasses import replace
 from random import Random
 
 from gateway.config import Config
-from gateway.rules import built_in
+from gateway.evolving.rules import built_in
 from rules_engine import Context, Earlier, Observation, Rule, RuleSet, decide, index
 from rules_engine.types import Trigger
 from tests.bench import curated, tables

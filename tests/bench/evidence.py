@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from rules_engine.numbers import Numbers
+from rules_engine.evolution.numbers import Numbers
 from tests.bench import arms, tables
 from tests.bench.arms import Arm, Lesson, Outcome, evolving, many
 from tests.bench.recorded import in_halves, options, samples_of, shuffled

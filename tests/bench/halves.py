@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from rules_engine.lessons import learn
+from rules_engine.evolution.lessons import learn
 from rules_engine.seeds import SEEDS
 from tests.bench import arms, tables
 from tests.bench.arms import Lesson, Outcome, fixed

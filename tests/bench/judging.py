@@ -19,8 +19,8 @@ from functools import cache
 from typing import Any
 
 from gateway.passes import Shown
-from gateway.tokens import TokenCounter
-from rules_engine.use import ANCHOR, cores, words
+from gateway.recording.tokens import TokenCounter
+from rules_engine.evolution.use import ANCHOR, cores, words
 from tests.bench.passage import Passed
 
 READ, WRITE = 0.1, 1.25

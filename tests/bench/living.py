@@ -10,21 +10,21 @@ from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from gateway.asking import Ask
-from gateway.budget import Budget
 from gateway.config import Proposer
-from gateway.evolution import Evolution
+from gateway.evolving.asking import Ask
+from gateway.evolving.budget import Budget
+from gateway.evolving.evolution import Evolution
+from gateway.evolving.pools import Pools
+from gateway.evolving.proposer import Links, ModelProposer
 from gateway.exchange import Exchange
-from gateway.pools import Pools
-from gateway.proposer import Links, ModelProposer
 from memory.pool import EventRow
 from rules_engine import Observation, Rule, Sample, Settings
-from rules_engine.admission import Verdict, admit
-from rules_engine.events import PoolEvent, content_key, load_event, ref_of
-from rules_engine.lessons import learn
-from rules_engine.numbers import Numbers
-from rules_engine.pool import Pool, retention
-from rules_engine.prompts import Start
+from rules_engine.evolution.admission import Verdict, admit
+from rules_engine.evolution.events import PoolEvent, content_key, load_event, ref_of
+from rules_engine.evolution.lessons import learn
+from rules_engine.evolution.numbers import Numbers
+from rules_engine.evolution.pool import Pool, retention
+from rules_engine.evolution.prompts import Start
 from tests.bench.passage import Passed, session_id, take
 from tests.bench.recorded import Recorded, samples_of
 from tests.bench.scripted import Script

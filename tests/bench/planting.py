@@ -23,11 +23,11 @@ from rules_engine import (
     RuleSet,
     Signal,
     Turn,
-    complaints,
     decide,
     detect,
     render_form,
 )
+from rules_engine.evolution import complaints
 from rules_engine.types import RuleRef, Trigger
 
 SESSIONS = 60

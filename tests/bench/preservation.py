@@ -18,7 +18,7 @@ from functools import partial
 from math import sqrt
 from pathlib import Path
 
-from rules_engine.use import words
+from rules_engine.evolution.use import words
 from tests.bench import arms, labels, tables
 from tests.bench.evidence import lessons
 from tests.bench.judging import PASSED, stating

@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from gateway.learning import read_turns
+from gateway.evolving.learning import read_turns
 from gateway.recordings import RecordingError, Session, read_sessions
 from rules_engine import Sample
-from rules_engine.use import samples
+from rules_engine.evolution.use import samples
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from random import Random
 
-from gateway.learning import read_turns
+from gateway.evolving.learning import read_turns
 from rules_engine import Sample
+from rules_engine.evolution.use import cores, samples, words
 from rules_engine.natures import nature
-from rules_engine.use import cores, samples, words
 from tests.bench.judging import plain
 from tests.bench.passage import Passed
 

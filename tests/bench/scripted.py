@@ -1,6 +1,6 @@
 """A model from a script: plausible answers by sort of command, some good, some careless, as a real one's would be.
 
-It answers the paper's four calls through the generators of `rules_engine.planning`; no network, no key.
+It answers the paper's four calls through the generators of `rules_engine.evolution.planning`; no network, no key.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rules_engine import Rule, Sample
-from rules_engine.admission import admit
+from rules_engine.evolution.admission import admit
+from rules_engine.evolution.numbers import Numbers
+from rules_engine.evolution.planning import call
+from rules_engine.evolution.prompts import Prompt, Uncovered
+from rules_engine.evolution.proposals import Outcome
+from rules_engine.evolution.skeletons import families
 from rules_engine.natures import nature
-from rules_engine.numbers import Numbers
-from rules_engine.planning import call
-from rules_engine.prompts import Prompt, Uncovered
-from rules_engine.proposals import Outcome
-from rules_engine.skeletons import families
 from tests.bench.judging import counter
 
 ANSWERS: Mapping[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
@@ -97,7 +97,7 @@ class Script:
     count: Callable[[str], int] = field(default_factory=lambda: counter().count)
 
     async def ask(self, prompt: Prompt, key: str | None) -> tuple[str, Mapping[str, Any]]:
-        """As `gateway.asking.Model`."""
+        """As `gateway.evolving.asking.Model`."""
         return self.answer(prompt), {}
 
     def answer(self, prompt: Prompt) -> str:

@@ -16,15 +16,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gateway.learning import read_turns
+from gateway.evolving.learning import read_turns
 from gateway.recordings import read_sessions
-from rules_engine import Applied, Form, Omission, Result, Rewritten, Turn, complaints, detect, text_digest
+from rules_engine import Applied, Form, Omission, Result, Rewritten, Turn, detect, text_digest
 from rules_engine.critical import stated
+from rules_engine.evolution import complaints
+from rules_engine.evolution.use import samples, used_lines
 from rules_engine.lines import starts
 from rules_engine.marks import new_id, omitted
 from rules_engine.natures import nature
 from rules_engine.script import Edit, render, splice
-from rules_engine.use import samples, used_lines
 from tests.bench import planting
 
 RULE = ("as_if", 1)

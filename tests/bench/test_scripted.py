@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from rules_engine import Context, Observation, Rewritten, Rule, RuleSet, Sample, decide, render_form
-from rules_engine.numbers import Numbers
-from rules_engine.planning import call
-from rules_engine.prompts import About, Missed, Start, Uncovered
-from rules_engine.proposals import Outcome
+from rules_engine.evolution.numbers import Numbers
+from rules_engine.evolution.planning import call
+from rules_engine.evolution.prompts import About, Missed, Start, Uncovered
+from rules_engine.evolution.proposals import Outcome
 from rules_engine.types import Trigger
 from tests.bench import small
 from tests.bench.arms import ungated

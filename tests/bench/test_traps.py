@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gateway.config import Config
-from gateway.rules import built_in
+from gateway.evolving.rules import built_in
 from rules_engine import RuleSet
 from tests.bench.trapped import TRAPS, Trap
 from tests.bench.traps import judge, lost, report

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gateway.config import Config
-from gateway.rules import built_in
-from gateway.tokens import TokenCounter
+from gateway.evolving.rules import built_in
+from gateway.recording.tokens import TokenCounter
 from rules_engine import Context, Observation, RuleSet, decide
 from rules_engine.engine import shown
 from tests.bench.trapped import TRAPS, Trap

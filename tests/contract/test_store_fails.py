@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from gateway import books, pins
+from gateway import pins
 from gateway.config import Store
+from gateway.recording import books
 from memory import archive
 from tests.samples import PROGRESS, Sample, Step, dump
 from tests.service import Service, configured, service

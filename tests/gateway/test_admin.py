@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from gateway import admin
 from gateway.config import Config
-from gateway.rules import built_in
+from gateway.evolving.rules import built_in
 from rules_engine.taco import load
 from tests.samples import PROGRESS, SAMPLES, Step, dump
 from tests.service import ID, Wire, configured, service

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from gateway import processes
-from gateway.entries import Entry, Report
 from gateway.exchange import Exchange
-from gateway.handover import Handover
 from gateway.processes import Process, ProcessLost, Worker, run
-from gateway.recorder import Recorder
+from gateway.recording.entries import Entry, Report
+from gateway.recording.handover import Handover
+from gateway.recording.recorder import Recorder
 from gateway.running import is_alive
 from memory import Archive
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rules_engine.complaints import THRESHOLD, Complaint, complaints
+from rules_engine.evolution.complaints import THRESHOLD, Complaint, complaints
 from rules_engine.types import RuleRef, Signal, SignalName
 
 A, B, C = ("strip", 1), ("cap", 2), ("units", 1)

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from gateway.config import Client, Config, Proposer, Rewriting
-from gateway.pools import SHARED
-from gateway.rules import POOL, change_pool
+from gateway.evolving.pools import SHARED
+from gateway.evolving.rules import POOL, change_pool
 from memory import PoolEvents
 from rules_engine import Rule
-from rules_engine.pool import Numbers, Pool, PoolEvent, Stage, imports, load_event
+from rules_engine.evolution.pool import Numbers, Pool, PoolEvent, Stage, imports, load_event
 from rules_engine.types import Trigger
 from tests.commandline import invoke
 from tests.samples import SAMPLES, Step, dump

@@ -11,7 +11,7 @@ import pytest
 
 from gateway.commands.waiting import LOOK, watch_run, watched
 from gateway.config import Config
-from gateway.memories import Memory
+from gateway.remembering.memories import Memory
 from tests.gateway.remembered import remember
 
 

@@ -83,7 +83,9 @@ def test_doubt_counts() -> None:
 
 def test_what_goes_is_explained() -> None:
     """In words: how many lines, what they show, and how often such are used at most."""
-    params = line_score.parse({**LEARNED, "weights": {"passing": -3.0, "alike": -1.0}, "keep_first_n": 3, "keep_last_n": 5})
+    params = line_score.parse(
+        {**LEARNED, "weights": {"passing": -3.0, "alike": -1.0}, "keep_first_n": 3, "keep_last_n": 5}
+    )
     lines = TEXT[:16]
     out = line_score.drop(lines, params, frozenset())
     words = "7 that show passing, alike, beside: used at most 1.8%; 1 that show passing, alike: used at most 1.8%"

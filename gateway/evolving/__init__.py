@@ -1,0 +1,1 @@
+"""Rules that evolve: chosen by session, judged by what agents do next, learned from the archive."""

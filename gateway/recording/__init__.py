@@ -1,0 +1,1 @@
+"""From the end of an exchange to the books: counted, priced, written up, stored, off the request's path."""

@@ -1,0 +1,224 @@
+"""What one request cost and saved: tokens as sent and as forwarded, and money in both worlds with the cache simulated.
+
+    Counted* + Price + Reported ─settle→ Accounts
+
+Nothing here reads a clock or counts a token; both are handed in.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from threading import Lock
+from typing import Literal
+
+from gateway.cache import BoundedCache
+from gateway.recording.prices import Price
+from rules_engine.types import Applied
+
+World = Literal["raw", "forwarded"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """One message, as the agent sent it and as it was forwarded. Whatever stands before the messages counts as one."""
+
+    raw: bytes
+    """Digest of what was sent."""
+    forwarded: bytes
+    """Digest of what was forwarded."""
+    raw_tokens: int
+    forwarded_tokens: int
+    applied: tuple[Applied, ...] = ()
+    """What made the difference."""
+    novel: bool = False
+    """It stands in this session for the first time; else its saving repeats an earlier one."""
+    shares: tuple[tuple[str, str, int], ...] = field(init=False)
+    """(class, rule, tokens saved): shared out once, since a message comes again with every later request."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shares", tuple(_shares(self)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reported:
+    """Usage as the provider states it; `None` where it does not."""
+
+    input: int | None = None
+    """All tokens of the prompt, cached ones among them."""
+    cached: int | None = None
+    cache_write: int | None = None
+    output: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accounts:
+    """The figures of one request. Tokens are counted but for `reported`; dollars are `None` where no price is known."""
+
+    approximate: bool
+    """No vocabulary could be had: tokens are a quarter of the bytes."""
+    raw_tokens: int
+    forwarded_tokens: int
+    output_tokens: int
+    novel_saved: int
+    repeat_saved: int
+    saved_by_class: Mapping[str, int] = field(default_factory=dict)
+    saved_by_rule: Mapping[str, int] = field(default_factory=dict)
+    cached_raw: int | None
+    cached_forwarded: int | None
+    """Tokens of the prompt that the simulated provider found in its cache, in either world."""
+    price: str | None
+    """The name under which the price was found."""
+    cost_raw: float | None
+    cost_forwarded: float | None
+    """Dollars for the prompt, in either world."""
+    cost_output: float | None
+    """Dollars for the answer, the same in both; of the reported tokens where they were reported."""
+    cost_reported: float | None
+    """Dollars for prompt and answer by what the provider reported."""
+    reported: Reported
+
+    def as_dict(self) -> dict[str, object]:
+        """Plain data, as it is archived."""
+        plain: dict[str, object] = {name: getattr(self, name) for name in self.__slots__}
+        reported = self.reported
+        return plain | {"reported": {name: getattr(reported, name) for name in reported.__slots__}}
+
+
+@dataclass(frozen=True, slots=True)
+class _Prefix:
+    names: tuple[bytes, ...]
+    used: float
+
+
+class CacheSimulator:
+    """Remembers for each session and world the prompt sent last: what a provider's prefix cache would still hold.
+
+    The sessions used last are remembered, up to a number of messages. May be used from several threads.
+    """
+
+    def __init__(self, messages: int = 200_000) -> None:
+        self._prefixes: BoundedCache[tuple[str, str, World], _Prefix] = BoundedCache(messages)
+        self._lock = Lock()
+
+    def look(
+        self, session: str, counted: Sequence[Counted], price: Price, now: float, parent: str | None = None
+    ) -> tuple[int, int]:
+        """Tokens in the cache of the raw and of the forwarded prompt, which then are. A new session starts with its parent's."""
+        with self._lock:
+            return (
+                self._look(session, "raw", counted, price, now, parent),
+                self._look(session, "forwarded", counted, price, now, parent),
+            )
+
+    def _look(
+        self, session: str, world: World, counted: Sequence[Counted], price: Price, now: float, parent: str | None
+    ) -> int:
+        names = tuple((message.raw if world == "raw" else message.forwarded)[:8] for message in counted)
+        key = session, price.model, world
+        last = self._prefixes.get(key)
+        if last is None and parent is not None:
+            last = self._prefixes.get((parent, price.model, world))
+        self._prefixes.put(key, _Prefix(names, now), len(names) + 1)
+        if last is None or now - last.used > price.lifetime:
+            return 0
+        shared = takewhile(lambda pair: pair[0] == pair[1], zip(names, last.names, strict=False))
+        tokens = sum(_tokens(message, world) for message, _ in zip(counted, shared, strict=False))
+        return tokens if tokens >= price.minimum else 0
+
+
+def settle(
+    counted: Sequence[Counted],
+    output_tokens: int,
+    reported: Reported,
+    price: Price | None,
+    cached: tuple[int, int] | None,
+    *,
+    approximate: bool = False,
+) -> Accounts:
+    """The accounts of a request; `cached` is what the simulator says of the raw and of the forwarded prompt."""
+    raw = sum(message.raw_tokens for message in counted)
+    forwarded = sum(message.forwarded_tokens for message in counted)
+    by_class, by_rule = attribute(counted)
+    novel = sum(message.raw_tokens - message.forwarded_tokens for message in counted if message.novel)
+    output = output_tokens if reported.output is None else reported.output
+    return Accounts(
+        approximate=approximate,
+        raw_tokens=raw,
+        forwarded_tokens=forwarded,
+        output_tokens=output_tokens,
+        novel_saved=novel,
+        repeat_saved=raw - forwarded - novel,
+        saved_by_class=by_class,
+        saved_by_rule=by_rule,
+        cached_raw=cached[0] if cached else None,
+        cached_forwarded=cached[1] if cached else None,
+        price=price.model if price else None,
+        cost_raw=prompt_cost(price, raw, cached[0]) if price and cached else None,
+        cost_forwarded=prompt_cost(price, forwarded, cached[1]) if price and cached else None,
+        cost_output=price.at(forwarded).output * output if price else None,
+        cost_reported=_reported_cost(price, reported) if price else None,
+        reported=reported,
+    )
+
+
+def prompt_cost(price: Price, tokens: int, cached: int) -> float:
+    """Dollars for a prompt of which `cached` tokens are read from the cache and the rest is written to it."""
+    rates = price.at(tokens)
+    rest = rates.write if tokens >= price.minimum else rates.input
+    return rates.read * cached + rest * (tokens - cached)
+
+
+def attribute(counted: Sequence[Counted]) -> tuple[dict[str, int], dict[str, int]]:
+    """Tokens saved by class and by rule: each message's saving is shared out by the characters that each removed."""
+    by_class: Counter[str] = Counter()
+    by_rule: Counter[str] = Counter()
+    for message in counted:
+        for loss, rule, share in message.shares:
+            by_class[loss] += share
+            by_rule[rule] += share
+    return dict(by_class), dict(by_rule)
+
+
+def _shares(message: Counted) -> Iterator[tuple[str, str, int]]:
+    left, weight = message.raw_tokens - message.forwarded_tokens, sum(a.removed for a in message.applied)
+    for applied in message.applied:
+        share = round(left * applied.removed / weight) if weight else left
+        yield applied.loss, applied.rule[0], share
+        left, weight = left - share, weight - applied.removed
+
+
+def read_reported(usage: Mapping[str, object] | None) -> Reported:
+    """A chat-completions usage object, in the dialects of those who serve it."""
+    usage = usage or {}
+    details = usage.get("prompt_tokens_details")
+    details = details if isinstance(details, Mapping) else {}
+    return Reported(
+        input=_number(usage.get("prompt_tokens")),
+        cached=_first(details.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"), usage.get("cached_tokens")),
+        cache_write=_first(details.get("cache_write_tokens"), details.get("cache_creation_tokens")),
+        output=_number(usage.get("completion_tokens")),
+    )
+
+
+def _first(*values: object) -> int | None:
+    return next((number for value in values if (number := _number(value)) is not None), None)
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _tokens(message: Counted, world: World) -> int:
+    return message.raw_tokens if world == "raw" else message.forwarded_tokens
+
+
+def _reported_cost(price: Price, reported: Reported) -> float | None:
+    if reported.input is None or reported.output is None:
+        return None
+    rates = price.at(reported.input)
+    read, written = reported.cached or 0, reported.cache_write or 0
+    plain = reported.input - read - written
+    return rates.read * read + rates.write * written + rates.input * plain + rates.output * reported.output

@@ -1,0 +1,211 @@
+"""A closed exchange, written up in the archive's words."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gateway.cache import BoundedCache
+from gateway.exchange import Exchange
+from gateway.identity import Observer, chain
+from gateway.passes import FirstSight, Forms, Pass
+from gateway.recording.handover import Handover
+from gateway.recording.ledger import MESSAGE_OVERHEAD, Lacking, Ledger
+from gateway.recording.prices import PriceBook
+from gateway.recording.tokens import TokenCounter
+from gateway.rewriter import Outgoing
+from gateway.sessions import Sessions
+from gateway.shapes import chat_completions
+from gateway.types import Outcome
+from memory import ExchangeRecord, message_hash
+from rules_engine import RuleSet
+from tests.samples import PROGRESS, SAMPLES, Step, dump
+
+SAMPLE = SAMPLES[chat_completions.PATH]
+TOKENS, PRICES = TokenCounter(), PriceBook()
+SIGHT = FirstSight(ruleset=RuleSet(), shell=True, whole=True, chars=9000, allowed=lambda tool: True)
+
+
+class Books:
+    """A ledger, and the sessions that its exchanges belong to."""
+
+    def __init__(self) -> None:
+        self.ledger, self.handover = Ledger(TOKENS, PRICES), Handover()
+        self.sessions, self.observer = Sessions(), Observer()
+        self.pinned: dict[str, Any] = {}
+
+    def close(
+        self, steps: list[Step], reply: bytes | None = None, outcome: Outcome = "completed", **more: Any
+    ) -> Exchange:
+        """An exchange after these steps, with everything new rewritten."""
+        body = dump(SAMPLE.request(steps, **{"model": "gpt-4o"} | more))
+        conversation = chat_completions.read(body, BoundedCache(1 << 20))
+        links = chain(conversation, "t")
+        seen = self.observer.observe(conversation, "t", links)
+        new = frozenset(i.observation.key for one in seen for i in one.items if i.observation.key not in self.pinned)
+        done = Pass(forms=Forms(), pinned=self.pinned, stored={}).run(seen, new, SIGHT)
+        shown = tuple(done.shown.values())
+        fresh = frozenset(pinned.key for pinned in done.wanted)
+        history = self.sessions.resume(conversation, links, None)
+        self.sessions.remember(conversation, links, history, {})
+        exchange = Exchange(id="r", method="POST", path="/v1/x?q=1", started=10.0, shape=chat_completions, body=body)
+        exchange.conversation, exchange.history = conversation, history
+        exchange.outgoing = Outgoing(body=body, shown=shown, fresh=fresh, kept=Counter({"short": 1}))
+        exchange.status, exchange.outcome, exchange.ended = 200, outcome, 12.0
+        exchange.answer_headers = ((b"content-type", b"application/json"),)
+        exchange.reply = [SAMPLE.answer("fine") if reply is None else reply]
+        return exchange
+
+    def write_up(self, exchange: Exchange) -> ExchangeRecord:
+        """Its record, by way of its entry."""
+        return self.ledger.write_up(self.handover.entry(exchange))
+
+
+NOISY = [Step("tar cvf a.tar .", PROGRESS)]
+
+
+def test_tokens_are_counted_in_both_worlds() -> None:
+    """The difference is what was taken out of the observation."""
+    record = Books().write_up(Books().close(NOISY))
+    saved = TOKENS.count(PROGRESS) - record.rewrites[0].tokens_after
+    accounts: Any = record.accounts
+
+    assert accounts["raw_tokens"] - accounts["forwarded_tokens"] == saved > 1000
+    assert (accounts["novel_saved"], accounts["repeat_saved"]) == (saved, 0)
+    assert sum(accounts["saved_by_class"].values()) == saved
+    assert accounts["output_tokens"] == TOKENS.count("fine")
+    assert not accounts["approximate"]
+
+
+def test_what_is_sent_again_is_saved_again() -> None:
+    """On record as repeated, and not as a new rewrite."""
+    books = Books()
+    first = books.write_up(books.close(NOISY))
+    second = books.write_up(books.close([*NOISY, Step("true", "")]))
+    accounts: Any = second.accounts
+
+    assert (len(first.rewrites), len(second.rewrites)) == (1, 0)
+    assert accounts["novel_saved"] == 0
+    assert accounts["repeat_saved"] == first.accounts["novel_saved"]
+    assert accounts["cost_forwarded"] < accounts["cost_raw"]
+    assert second.session == first.session
+
+
+def test_a_model_without_a_price_costs_nobody_knows() -> None:
+    """Not nought."""
+    accounts = Books().write_up(Books().close([], model="my-own-model")).accounts
+
+    assert accounts["raw_tokens"]
+    assert (accounts["price"], accounts["cost_raw"], accounts["cost_forwarded"]) == (None, None, None)
+
+
+def test_messages_are_named_by_content_and_parent() -> None:
+    """As the client sent them, byte for byte; the reply follows the last."""
+    exchange = Books().close(NOISY)
+    record = Books().write_up(exchange)
+    parent = None
+    for message, sent in zip(record.messages, json.loads(exchange.body)["messages"], strict=True):
+        assert json.loads(message.content) == sent
+        assert message.content in exchange.body
+        assert (message.hash, message.parent) == (message_hash(parent, message.content), parent)
+        parent = message.hash
+
+    assert record.tip == parent
+    assert record.reply is not None
+    assert (record.reply.parent, json.loads(record.reply.content)["content"]) == (parent, "fine")
+    assert json.loads(record.head)["messages"] == []
+    assert json.loads(record.head)["tools"] == json.loads(exchange.body)["tools"]
+
+
+def test_a_rewrite_is_on_record_with_both_texts() -> None:
+    """And with the rules that made it."""
+    (rewrite,) = Books().write_up(Books().close(NOISY)).rewrites
+
+    assert (rewrite.tool, rewrite.command, rewrite.before) == ("bash", "tar cvf a.tar .", PROGRESS)
+    assert rewrite.rules
+    assert TOKENS.count(rewrite.after) == rewrite.tokens_after < rewrite.tokens_before == TOKENS.count(PROGRESS)
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome", "result", "error"),
+    [
+        (None, "completed", "completed", None),
+        (b"", "completed", "failed", "the response is empty"),
+        (b'{"error": {"message": "no"}}', "completed", "failed", "no"),
+        (b'data: {"choices": [{"index": 0, "delta": {"content": "x"}}]}\n\n', "completed", "failed", None),
+        (b'data: {"choices": [{"index": 0, "delta": {"content": "x"}}]}\n\n', "abandoned", "abandoned", None),
+        (None, "failed", "failed", None),
+    ],
+    ids=["whole", "empty", "an error", "a stream without its end", "left", "failed though all is there"],
+)
+def test_how_an_exchange_ended(reply: bytes | None, outcome: Outcome, result: str, error: str | None) -> None:
+    """What came decides, where the connection alone does not."""
+    record = Books().write_up(Books().close([], reply, outcome))
+    assert (record.outcome, record.error) == (result, error)
+
+
+def test_a_request_that_was_never_read_is_on_record() -> None:
+    """With what is known of it, in a session of its own."""
+    exchange = Exchange(id="r9", method="POST", path="/v1/x?q=1", started=1.0, shape=chat_completions, body=b"{")
+    exchange.outcome, exchange.error, exchange.status = "failed", "no JSON", 400
+    record = Books().write_up(exchange)
+
+    assert (record.session, record.path, record.model, record.messages, record.head) == ("r-r9", "/v1/x", None, (), b"")
+    assert (record.accounts, record.kept, record.reported, record.tip) == ({}, {}, None, None)
+
+
+def test_what_went_wrong_with_the_prefix_is_on_record() -> None:
+    """Beside the reasons why texts were kept."""
+    exchange = Books().close([])
+    exchange.prefix_whole, exchange.late_commit = False, True
+
+    assert Books().write_up(exchange).kept == {"short": 1, "broken prefix": 1, "late commit": 1}
+
+
+def test_an_empty_conversation_still_has_its_frame() -> None:
+    """Each message costs a few tokens beside its words."""
+    accounts: Any = Books().write_up(Books().close([])).accounts
+    words = sum(TOKENS.count(m["content"]) for m in SAMPLE.request()["messages"])
+    assert accounts["raw_tokens"] > words + 2 * MESSAGE_OVERHEAD
+
+
+def test_a_session_hands_its_messages_over_once() -> None:
+    """The next exchange brings what is new, and names the same history; after a loss all is brought again."""
+    books = Books()
+    first, second = books.write_up(books.close(NOISY)), books.write_up(books.close(NOISY))
+    books.ledger.forget()
+    with pytest.raises(Lacking):
+        books.write_up(books.close(NOISY))
+    books.handover.forget()
+    third = books.write_up(books.close(NOISY))
+
+    assert first.messages
+    assert second.messages == ()
+    assert second.tip == first.tip == first.messages[-1].hash
+    assert third.messages == first.messages
+
+
+def test_one_that_cannot_be_written_up_is_missed_by_the_next() -> None:
+    """Rather than that a session goes on with messages that nobody has."""
+    books = Books()
+    entry = books.handover.entry(books.close(NOISY))
+    with pytest.raises(KeyError):
+        books.ledger.write_up(replace(entry, record=replace(entry.record, shape="unheard of")))
+    with pytest.raises(Lacking):
+        books.write_up(books.close([*NOISY, Step("true", "")]))
+
+
+def test_what_is_handed_over_in_parts_gives_the_same_records() -> None:
+    """As what is handed over whole: a session that grows, is tried again, and goes on from an earlier place."""
+    books, whole = Books(), Books()
+    other = Step("ls", "a.py\nb.py")
+    for steps in ([], NOISY, [*NOISY, other], [*NOISY, other], [other], [*NOISY, *NOISY]):
+        exchange = books.close(steps)
+        record, again = books.write_up(exchange), whole.ledger.write_up(Handover().entry(exchange))
+
+        assert replace(record, messages=again.messages) == again
+        assert record.messages == again.messages[len(again.messages) - len(record.messages) :]
