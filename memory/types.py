@@ -85,7 +85,7 @@ class ExchangeRecord:
     reported: Mapping[str, object] | None
     """The provider's usage object, as it came."""
     accounts: Mapping[str, object]
-    """Counted tokens and simulated money; see `gateway.accounts`."""
+    """Counted tokens and simulated money; see `gateway.recording.accounts`."""
     kept: Mapping[str, int]
     """How many observations stayed raw, by reason."""
     rewrites: tuple[RewriteRecord, ...] = ()

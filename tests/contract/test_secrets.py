@@ -136,7 +136,7 @@ async def test_3_15_13_keys_in_texts_are_forwarded_but_not_kept(
 async def test_3_15_12_a_body_of_32_megabytes_is_served(
     path: str, sample: Sample, tmp_path: Path, log: io.StringIO
 ) -> None:
-    """An image in it is forwarded as it is, kept once and by reference, and stands in no log."""
+    """An image in it is forwarded as it is, kept by reference, and once in the session's raw log; in no log of ours."""
     image = base64.b64encode(os.urandom(300)).decode() * 84_000
     part = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{image}"}}
     first = dump(sample.request([Step("shot", PROGRESS)], parts=[part]))
@@ -150,6 +150,9 @@ async def test_3_15_12_a_body_of_32_megabytes_is_served(
             assert up.last.header("content-length") == [str(len(up.last.body))]
         stored = await gateway.gateway.archive.chain(str(row.tip))
 
-    assert sum(len(data) for data in kept(tmp_path).values()) < 4 << 20
+    found = kept(tmp_path)
+    logged = b"".join(data for path, data in found.items() if "model_responses" in path)
+    assert logged.count(image.encode()) <= 1
+    assert sum(len(data) for data in found.values()) - len(logged) < 4 << 20
     assert image[:200] not in log.getvalue()
     assert image.encode() in stored[-1].content
