@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.gateway.test_memory_pages import gateway, page
+from tests.gateway.remembering.test_memory_pages import gateway, page
 
 from memory.levels import rules
 from tests.service import Service
