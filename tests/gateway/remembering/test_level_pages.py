@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.gateway.remembering.test_memory_pages import gateway, page
 
 from memory.levels import rules
+from tests.gateway.remembering.test_memory_pages import gateway, page
 from tests.service import Service
 
 __all__ = ["gateway"]
