@@ -26,7 +26,7 @@ from rules_engine import Result, RuleSet, Settings, Signal
 from rules_engine.evolution.pool import Numbers, Pool, PoolEvent, batch, due, is_converged, top
 from rules_engine.evolution.prompts import About, Start, Uncovered
 from rules_engine.evolution.proposals import Outcome
-from rules_engine.evolution.selection import Excluded, select, select_planned
+from rules_engine.evolution.selection import select, select_planned
 from rules_engine.evolution.task import Task, end, renew, replan, rules, start
 
 SESSIONS = 1000
@@ -37,6 +37,8 @@ BYTES_A_TOKEN = 4
 """Roughly, for the share of all tokens that a model of ours may cost."""
 TICK = 1.0
 """Seconds between two looks for sessions that have gone quiet, and for what others wrote into the pool."""
+
+Work = Callable[[], Awaitable[None]]
 
 Study = Callable[[Pool, str, float], Awaitable[Sequence[PoolEvent]]]
 """(a tenant's pool, the tenant, time) → what its sessions teach."""
@@ -52,12 +54,10 @@ class Session:
     """What the agent was asked to do."""
     key: str | None = field(repr=False)
     """The client's own, for a model that the operator lets use it."""
-    excluded: Excluded
     heard: float
     signals: list[Signal] = field(default_factory=list)
     shadowed: dict[str, Result] = field(default_factory=dict)
     """By key: decided with the rules in trial, and not applied."""
-    untold: tuple[PoolEvent, ...] = ()
     told: bool = True
     """Nothing has happened since its end was told."""
 
@@ -85,7 +85,7 @@ class Evolution:
         self._clock = clock
         self._apart = apart
         self._sessions: BoundedCache[str, Session] = BoundedCache(SESSIONS)
-        self._queue: asyncio.Queue[Exchange] = asyncio.Queue(QUEUE)
+        self._queue: asyncio.Queue[Work] = asyncio.Queue(QUEUE)
         self._ended: dict[str, list[str]] = {}
         self._studies: dict[str, asyncio.Task[None]] = {}
         self._log = structlog.get_logger("taco")
@@ -115,13 +115,12 @@ class Evolution:
             task=task,
             ruleset=rules(task, self._settings),
             goal=facts.first_message,
-            key=key_of(got.fields) or None,
-            excluded=chosen.excluded,
+            key=key_of(got.fields) or None if self._proposer.may_use_client_key else None,
             heard=self._clock(),
         )
         self._sessions.put(name, begun)
         best = tuple(entry.current() for entry in top(pool))
-        self._ask(begun, Start(task=facts.first_message, rules=best), partial(self._replan, begun))
+        self._ask(begun, Start(task=facts.first_message, rules=best), partial(self._plan, begun))
         return begun
 
     def _ask(self, session: Session, about: About, then: Callable[[Outcome], None] | None = None) -> None:
@@ -129,36 +128,41 @@ class Evolution:
         if not is_converged(self._pools.of(task.tenant)):
             self._proposer.offer(Ask(about=about, tenant=task.tenant, session=task.session, key=session.key, then=then))
 
-    def _replan(self, session: Session, outcome: Outcome) -> None:
+    def _plan(self, session: Session, outcome: Outcome) -> None:
+        """Take a planner's choice; it waits its turn, since an exchange that is being looked at has the task in hand."""
+        if outcome.selected is not None:
+            self._take(partial(self._replan, session, [name for name, _ in outcome.selected]))
+
+    async def _replan(self, session: Session, names: Sequence[str]) -> None:
         """Use what a planner chose, for what is first seen from now on."""
-        if outcome.selected is None:
-            return
         task = session.task
-        names = [name for name, _ in outcome.selected]
         chosen = select_planned(self._pools.of(task.tenant), names, (), self._settings, task.session)
-        session.excluded = chosen.excluded
-        session.task, session.untold = replan(task, chosen, self._clock())
+        session.task, events = replan(task, chosen, self._clock())
         session.ruleset = rules(session.task, self._settings)
+        await self._pools.append(events)
 
     def offer(self, exchange: Exchange) -> None:
         """Take a closed exchange. Never waits, never raises."""
         if exchange.outgoing is None or exchange.history is None or exchange.history.retry:
             return
+        self._take(partial(self._hear, exchange))
+
+    def _take(self, work: Work) -> None:
         try:
-            self._queue.put_nowait(exchange)
+            self._queue.put_nowait(work)
         except asyncio.QueueFull:
             self.missed += 1
 
     async def run(self) -> None:
-        """Look at what is offered, until cancelled."""
+        """Do what is offered, one after the other, until cancelled."""
         while True:
             try:
                 async with asyncio.timeout(TICK):
-                    exchange = await self._queue.get()
+                    work = await self._queue.get()
             except TimeoutError:
                 await self._safely(self._tick())
             else:
-                await self._safely(self._hear(exchange))
+                await self._safely(work())
                 self._queue.task_done()
 
     async def drain(self) -> None:
@@ -204,8 +208,7 @@ class Evolution:
         session.shadowed |= seen.shadowed
         session.signals += seen.signals
         session.task, session.ruleset = seen.task, rules(seen.task, self._settings)
-        untold, session.untold = session.untold, ()
-        await self._pools.append([*untold, *seen.events])
+        await self._pools.append(seen.events)
         for observation in seen.uncovered:
             self._ask(session, Uncovered(command=observation.command, text=observation.text, task=session.goal))
         for missed in seen.missed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -27,6 +28,7 @@ class Pools:
         self.tenants: dict[str, Pool] = {}
         """Those that have events of their own."""
         self._seq = 0
+        self._reading = asyncio.Lock()
         self.unreadable = 0
         """Events that were passed over: damaged, or from a newer version."""
 
@@ -36,15 +38,18 @@ class Pools:
 
     async def append(self, events: Sequence[PoolEvent]) -> None:
         """Store events, then heed them. Raises `StoreError`; then nothing has happened."""
+        if not events:
+            return
         assert self._store is not None
         await self._store.append([(event.tenant, dump_event(event)) for event in events])
         await self.refresh()
 
     async def refresh(self) -> None:
         """Heed what was stored since the last time, by whomever. Raises `StoreError`."""
-        while self._store and (rows := await self._store.read(self._seq)):
-            self._heed([event for row in rows if (event := self._read(row.event)) is not None])
-            self._seq = rows[-1].seq
+        async with self._reading:  # two that read at once would heed the same events twice
+            while self._store and (rows := await self._store.read(self._seq)):
+                self._heed([event for row in rows if (event := self._read(row.event)) is not None])
+                self._seq = rows[-1].seq
 
     def _read(self, text: str) -> PoolEvent | None:
         try:

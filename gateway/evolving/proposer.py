@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
@@ -18,6 +18,7 @@ from gateway.config import Proposer, secret
 from gateway.evolving.asking import Ask, Model, purse, redacted, redacted_prompt, reported, without_secrets
 from gateway.evolving.budget import Budget
 from memory import redact
+from rules_engine.evolution.admission import Verdict
 from rules_engine.evolution.events import PoolEvent, ref_of
 from rules_engine.evolution.numbers import Numbers
 from rules_engine.evolution.planning import Calling, NoReply, call
@@ -35,26 +36,6 @@ _LATER = frozenset({408, 409, 425, 429})
 
 _SILENT = frozenset({"cd", "export", "source", "set", "mkdir", "true", "sleep"})
 """What stands before a command that prints."""
-
-
-class Verdict(Protocol):
-    """What admission says; see `rules_engine.evolution.admission`."""
-
-    @property
-    def rule(self) -> Rule:
-        """The rule with what it was found fit for, and the evidence."""
-
-    @property
-    def admitted(self) -> bool:
-        """Whether the rule may be used."""
-
-    @property
-    def reason(self) -> str:
-        """Why not."""
-
-    @property
-    def figures(self) -> Mapping[str, object]:
-        """What was measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +84,11 @@ class ModelProposer:
         self._longest_reply = 2 * settings.reply_tokens  # a model may not keep to its limit
         self._changed = asyncio.Event()
         self._counts: Counter[str] = Counter()
+
+    @property
+    def may_use_client_key(self) -> bool:
+        """Whether the operator lets it use the key of the client whose session asks."""
+        return self._settings.client_key
 
     def offer(self, ask: Ask) -> bool:
         """Take a question, without waiting; whether it will be asked if the budget allows."""

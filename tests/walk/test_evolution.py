@@ -264,3 +264,27 @@ async def test_listed_clients_learn_apart(tmp_path: Path, monkeypatch: pytest.Mo
         assert pools.of("alice").ended == 1
         assert pools.of("bob").ended == 1
         assert pools.of(SHARED).ended == 0
+
+
+async def test_a_plan_is_used_for_what_comes_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The planner leaves a rule out: what was decided stays, what is first seen afterwards is shown whole."""
+    monkeypatch.setenv("MODEL_KEY", "a-key")
+    plan = {"selected_rule_ids": [], "modified_rules": [], "new_rules": []}
+    said = whole(SAMPLE.answer(json.dumps(plan), {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}))
+    async with upstream(ANSWER) as up, upstream(said) as other:
+        model = Proposer(model="openai/writer", url=f"{other.url}/v1", share=0.9, key_env="MODEL_KEY")
+        given = replace(config(up.url), proposer=model)
+        await change_pool(given, tmp_path, lambda pool: imports(pool, [HARMFUL], SHARED, 1.0))
+        async with service(given, tmp_path) as gateway:
+            await session(gateway, 1)
+            for _ in range(400):
+                if gateway.gateway.proposer.figures()["tokens"] == 18:
+                    break
+                await asyncio.sleep(0.05)
+            await settled(gateway)
+            await session(gateway, 1, Step("fetch --set 2", fetched(2)))
+            first, second = sent(up)
+    assert "part 3 of 1" not in first
+    assert "part 3 of 2" in second
+    written = [event for event in await events(tmp_path) if event.name == "written_back"]
+    assert [event.count("applied") for event in written] == [1]
