@@ -134,7 +134,7 @@ def _extended(history: _History, messages: Sequence[Placed], start: int, tenant:
         message = messages[k].message
         if message.role == "assistant":
             asked = message
-            calls.update({call.id: (polls.followed(call, runs), message) for call in message.calls})
+        calls.update({call.id: (polls.followed(call, runs), message) for call in message.calls})
         if not message.texts or (asked is None and message.role == "user"):
             continue  # before the first answer a user's text is the task
         found = _find(k, message, asked, calls, tenant, equals)
@@ -191,7 +191,7 @@ def _items(
             key=key,
             tool=tool,
             command=command,
-            exit_code=frame.exit_code,
+            exit_code=text.exit_code if frame.exit_code is None else frame.exit_code,
             text=body.text,
             escaped=body.json is not None,
         )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gateway.bodies import Cache
 from gateway.cache import BoundedCache
 from gateway.shapes import Shape
-from gateway.types import Conversation, Message
+from gateway.types import Conversation
 
 CACHED_BYTES = 48 << 20
 KNOWN_BYTES = 32 << 20
@@ -44,7 +45,7 @@ class Reader:
     """Remembers messages, and the last body of each conversation."""
 
     def __init__(self) -> None:
-        self._messages: BoundedCache[bytes, Message] = BoundedCache(CACHED_BYTES)
+        self._messages: Cache = BoundedCache(CACHED_BYTES)
         self._known: BoundedCache[tuple[int, bytes], _Known] = BoundedCache(KNOWN_BYTES)
 
     def read(self, shape: Shape, body: bytes) -> Conversation:

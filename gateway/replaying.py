@@ -17,10 +17,10 @@ from typing import Any
 
 from starlette.types import Message, Receive
 
-from gateway.chat_message import read_message
 from gateway.config import Config, Upstream
 from gateway.evolving.rules import all_live, read_pools
 from gateway.exchange import Exchange, Walk
+from gateway.messages.chat_completions import read_message
 from gateway.pins import Pins
 from gateway.providers import Route, Routes
 from gateway.quoting import Quotes, said

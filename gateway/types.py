@@ -40,6 +40,8 @@ class Text:
     role: Role
     call: str | None = None
     """Id of the call that it answers."""
+    exit_code: int | None = None
+    """Of what printed it, where the form has a field for that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +83,8 @@ class Conversation:
     """The provider is not asked to cut the history: what stands in the request is what the model reads."""
     session: str | None
     """The session id in the body, where the form has a field for one."""
+    previous: str | None = None
+    """Name of the history that the provider keeps and this request goes on from: only what is new is sent."""
     head: tuple[int, int]
     """Span of the messages array: the body without it is the head."""
 

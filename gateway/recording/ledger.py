@@ -125,7 +125,7 @@ class Ledger:
         cached = None
         if price is not None:
             cached = self._cache.look(record.session, counted, price, record.started, record.parent_session)
-        output = self._tokens.count(_words(reply)) if reply else 0
+        output = self._tokens.count(reply.words) if reply else 0
         reported = read_reported(reply.usage if reply else None)
         return settle(counted, output, reported, price, cached, approximate=self._tokens.approximate)
 
@@ -184,11 +184,3 @@ def _reply_message(reply: Reply | None, tip: str | None) -> Message | None:
         return None
     content = canonical(reply.message)
     return Message(hash=message_hash(tip, content), parent=tip, role="assistant", content=content)
-
-
-def _words(reply: Reply | None) -> str:
-    if reply is None:
-        return ""
-    content = reply.message.get("content")
-    calls = reply.message.get("tool_calls")
-    return (content if isinstance(content, str) else "") + (canonical(calls).decode() if calls else "")

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from gateway.cache import BoundedCache
+from gateway.bodies import Cache
 from gateway.errors import GatewayError
 from gateway.replies import Reply
 from gateway.shapes import chat_completions
-from gateway.types import Conversation, Message
+from gateway.types import Conversation
 
 
 class Shape(Protocol):
@@ -20,9 +20,7 @@ class Shape(Protocol):
     NAME: str
     PATH: str
 
-    def read(
-        self, body: bytes, cache: BoundedCache[bytes, Message], before: Conversation | None = None
-    ) -> Conversation:
+    def read(self, body: bytes, cache: Cache, before: Conversation | None = None) -> Conversation:
         """Find model, messages and texts; messages seen before come from `cache`. Raises `BadRequest` with what to do.
 
         `before` is a conversation whose body was the same up to the end of its last message: so far nothing is read again.

@@ -11,10 +11,10 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from gateway import replaying
-from gateway.chat_message import read_message
 from gateway.config import Config, Upstream
 from gateway.exchange import Exchange, Walk
 from gateway.inbound import Inbound
+from gateway.messages.chat_completions import read_message
 from gateway.passes import Shown
 from gateway.pins import Pins
 from gateway.providers import Route, Routes

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.chat_message import read_message
+from gateway.messages.chat_completions import read_message
 from gateway.quoting import Quotes, said
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.replies import read_reply
+from gateway.replies.chat_completions import read_reply
 from gateway.scenario import Fault, Scenario, ScenarioError, Turn, answer, deltas, load_scenario
 from gateway.sse import Event, encode
 

@@ -15,7 +15,8 @@ import aiohttp
 import pytest
 
 from gateway.providers.scripted import Scripted
-from gateway.replies import Reply, read_reply
+from gateway.replies import Reply
+from gateway.replies.chat_completions import read_reply
 from gateway.scenario import Fault, Scenario, Turn
 from gateway.serving import serving
 

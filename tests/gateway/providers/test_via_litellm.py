@@ -16,7 +16,8 @@ from gateway.config import Upstream
 from gateway.playback import Received
 from gateway.providers.scripted import Scripted
 from gateway.providers.via_litellm import translated
-from gateway.replies import Reply, read_reply
+from gateway.replies import Reply
+from gateway.replies.chat_completions import read_reply
 from gateway.scenario import Fault, Scenario, Turn
 from gateway.serving import serving
 from tests.samples import PROGRESS, SAMPLES, Step, dump

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.replies import Reply, parse, read_reply
+from gateway.replies import Reply, parse
+from gateway.replies.chat_completions import read_reply
+from memory import canonical
 
 SSE = "text/event-stream; charset=utf-8"
 DONE = "data: [DONE]\n\n"
@@ -42,7 +44,9 @@ def said(id: str, name: str, arguments: str) -> dict[str, Any]:  # noqa: A002
 def reply(**fields: Any) -> Reply:
     """A reply with these fields and nothing in the others."""
     empty: dict[str, Any] = {"message": {}, "finish_reason": None, "usage": None, "error": None, "complete": False}
-    return Reply(**(empty | fields))
+    message = fields.get("message") or {}
+    calls = canonical(message["tool_calls"]).decode() if "tool_calls" in message else ""
+    return Reply(**(empty | {"words": (message.get("content") or "") + calls} | fields))
 
 
 def words(text: object, **more: Any) -> dict[str, Any]:

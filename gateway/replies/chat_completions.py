@@ -1,79 +1,21 @@
-"""What a chat-completions response says, from its bytes: whole or streamed, compressed or not, broken or not."""
+"""What a chat-completions response says."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
-
-from gateway.encodings import decompress
-from gateway.sse import SseDecoder
-
-LIMIT = 64 << 20
+from gateway.replies import Reply, assemble, words_of
+from memory import canonical
 
 _ONCE = frozenset({"role", "id", "type", "format", "signature"})
 """Fields that are said whole, and by some providers more than once."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """One assistant message, put together, and how it ended."""
-
-    message: dict[str, Any]
-    """As the API has it (`role`, `content`, `tool_calls`, reasoning …); empty where none came."""
-    finish_reason: str | None
-    usage: dict[str, Any] | None
-    """As the provider reported it; `None` where it did not."""
-    error: str | None
-    """What the provider said, or what is wrong with the bytes."""
-    complete: bool
-    """The provider came to an end: nothing was cut off."""
-
-
 def read_reply(body: bytes, content_type: str, content_encoding: str = "") -> Reply:
-    """Read a response body that came whole or in part. Costs time in proportion to it: call it off the loop."""
-    decoded = decompress(body, content_encoding, LIMIT)
-    data = decoded.data
-    if content_type.lower().startswith("text/event-stream") or data[:6].startswith((b"data:", b"event:", b":")):
-        return _read_stream(data, decoded.problem)
-    return _read_whole(data, decoded.problem)
-
-
-def parse(data: bytes | str) -> Any:
-    """A JSON value; lone surrogates and bytes that are not UTF-8 do not stop it. Raises `ValueError`."""
-    try:
-        return msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeError):
-        return json.loads(data if isinstance(data, str) else data.decode("utf-8", "replace"))
-
-
-def _read_whole(data: bytes, problem: str | None) -> Reply:
-    stream = _Stream()
-    try:
-        value = parse(data)
-    except (ValueError, RecursionError):
-        return stream.close(
-            problem or "the response is not JSON" if data.strip() else problem or "the response is empty"
-        )
-    stream.add(value[0] if isinstance(value, list) and value else value)
-    stream.ended = bool(stream.message)
-    return stream.close(problem)
-
-
-def _read_stream(data: bytes, problem: str | None) -> Reply:
-    decoder, stream = SseDecoder(), _Stream()
-    for event in decoder.feed(data) + decoder.flush():
-        if event.data.strip() == "[DONE]":
-            stream.ended = True
-            continue
-        try:
-            stream.add(parse(event.data), failed=event.name == "error")
-        except (ValueError, RecursionError):
-            stream.error = stream.error or "a chunk of the stream is not JSON"
-    return stream.close(problem)
+    """Put an answer together, whole or streamed, complete or not."""
+    return assemble(_Stream(), body, content_type, content_encoding)
 
 
 @dataclass(slots=True)
@@ -88,17 +30,20 @@ class _Stream:
     error: str | None = None
     ended: bool = False
 
-    def add(self, chunk: object, failed: bool = False) -> None:
+    def add(self, chunk: object, name: str) -> None:
         if not isinstance(chunk, dict):
             return
         if isinstance(chunk.get("usage"), dict):
             self.usage = chunk["usage"]
-        if failed or chunk.get("error"):
-            self.error = self.error or _say(chunk.get("error") or chunk)
+        if name == "error" or chunk.get("error"):
+            self.error = self.error or words_of(chunk.get("error") or chunk)
         choices = chunk.get("choices")
         for choice in choices if isinstance(choices, list) else ():
             if isinstance(choice, dict) and choice.get("index") in (0, None):
                 self._choose(choice)
+
+    def end(self) -> None:
+        self.ended = True
 
     def _choose(self, choice: Mapping[str, Any]) -> None:
         reason = choice.get("finish_reason")
@@ -110,6 +55,7 @@ class _Stream:
                 self._extend(name, value)
         elif isinstance(choice.get("message"), dict):
             self.message = dict(choice["message"])
+            self.ended = bool(self.message)
 
     def _extend(self, name: str, value: object) -> None:
         if name == "tool_calls" and isinstance(value, list):
@@ -156,11 +102,17 @@ class _Stream:
         error = self.error or problem
         return Reply(
             message=message,
+            words=_words(message),
             finish_reason=self.finish_reason,
             usage=self.usage,
             error=error,
             complete=error is None and (self.ended or self.finish_reason is not None),
         )
+
+
+def _words(message: Mapping[str, Any]) -> str:
+    content, calls = message.get("content"), message.get("tool_calls")
+    return (content if isinstance(content, str) else "") + (canonical(calls).decode() if calls else "")
 
 
 @dataclass(slots=True)
@@ -211,9 +163,3 @@ def _join(old: list[Any], new: list[Any]) -> list[Any]:
         else:
             out.append(item)
     return out
-
-
-def _say(error: object) -> str:
-    if isinstance(error, dict) and isinstance(error.get("message"), str):
-        return str(error["message"])
-    return error if isinstance(error, str) else json.dumps(error)
