@@ -25,7 +25,7 @@ from gateway.evolving.proposer import Links, ModelProposer
 from gateway.evolving.rules import POOL, built_in
 from gateway.evolving.study import judge, study
 from gateway.exchange import Exchange, Offer, Walk, refuse
-from gateway.models import list_models
+from gateway.models import has_several, list_models
 from gateway.pins import Pins
 from gateway.processes import Worker
 from gateway.providers import Provider, Route, Routes
@@ -196,7 +196,7 @@ class _Application(Starlette):
         path, method = scope["path"], scope["method"]
         if any(name == b"upgrade" and value.lower() == b"websocket" for name, value in scope["headers"]):
             await refuse(UpgradeRequired("WebSocket is not served here: send the request over HTTP"), scope, send)
-        elif method == "GET" and path == "/v1/models" and len(gateway.routes.all) > 1:
+        elif method == "GET" and path == "/v1/models" and has_several(gateway.routes, scope):
             await list_models(gateway.routes, scope, receive, send)
         else:
             await gateway.walk.run(scope, receive, send, SHAPES.get(path) if method == "POST" else None)

@@ -32,6 +32,9 @@ class Server:
     """Variable with the key for `/_gateway`; without one only this machine is let in."""
 
 
+Api = Literal["openai", "anthropic"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upstream:
     """One way to models."""
@@ -42,6 +45,8 @@ class Upstream:
     via: Literal["passthrough", "litellm"] = "passthrough"
     models: tuple[str, ...] = ("*",)
     """Patterns with ``*``; the first upstream with a match serves the model."""
+    api: Api = "openai"
+    """Whose API it is: in which header a key goes, and whose clients it serves where a path names no model."""
     client_key: bool = True
     """Pass the client's own key on."""
     key_env: str = ""
@@ -133,18 +138,25 @@ class Config:
     memory: Memory = field(default_factory=Memory)
 
 
-OPENAI = Upstream(name="openai", url="https://api.openai.com/v1", key_env="OPENAI_API_KEY")
 LITELLM = Upstream(name="litellm", via="litellm", models=("*/*",))
+ANTHROPIC = Upstream(
+    name="anthropic",
+    url="https://api.anthropic.com/v1",
+    models=("claude*",),
+    api="anthropic",
+    key_env="ANTHROPIC_API_KEY",
+)
+OPENAI = Upstream(name="openai", url="https://api.openai.com/v1", key_env="OPENAI_API_KEY")
 
 
-def load(path: Path | None, *, upstream: str | None = None) -> Config:
-    """The configuration in a file, or the defaults; `upstream` replaces the upstreams by one URL."""
+def load(path: Path | None, *, upstream: str | None = None, otherwise: str = "") -> Config:
+    """The configuration in a file, or the defaults; `upstream` replaces the upstreams by one URL, and `otherwise`
+    does where the file names none."""
     config = parse(_read(path), str(path)) if path is not None else Config()
-    if upstream is not None:
-        return replace(
-            config, upstreams=(Upstream(name="upstream", url=upstream.rstrip("/"), key_env="OPENAI_API_KEY"),)
-        )
-    return config if config.upstreams else replace(config, upstreams=(LITELLM, OPENAI))
+    url = upstream or ("" if config.upstreams else otherwise)
+    if url:
+        return replace(config, upstreams=(Upstream(name="upstream", url=url.rstrip("/"), key_env="OPENAI_API_KEY"),))
+    return config if config.upstreams else replace(config, upstreams=(LITELLM, ANTHROPIC, OPENAI))
 
 
 def parse(text: str, name: str = "config.yaml") -> Config:

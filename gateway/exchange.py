@@ -20,7 +20,7 @@ from gateway.config import Config, Rewriting, Upstream
 from gateway.errors import GatewayError
 from gateway.identity import chain as chain_of
 from gateway.inbound import ClientLeft, Inbound, Upload
-from gateway.providers import Route, Routes
+from gateway.providers import Route, Routes, spoken
 from gateway.reading import Reader
 from gateway.remembering.injecting import Injector
 from gateway.rewriter import Outgoing, Rewriter
@@ -147,7 +147,7 @@ class Walk:
     def _pass_on(self, exchange: Exchange, got: Inbound, upload: Upload | None) -> tuple[Request, Route]:
         """The same bytes, to the upstream that serves the model if the body names one."""
         model = peek_model(exchange.body) if exchange.body else None
-        route = self._routes.find(model) if model else self._routes.default()
+        route = self._routes.find(model) if model else self._routes.default(spoken(got.fields))
         exchange.upstream = route.upstream.name
         body = exchange.body if upload is None else upload.chunks() if may_have_body(got) else b""
         if upload is not None and body == b"":

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Protocol
 
-from gateway.config import Upstream
+from gateway.config import Api, Upstream
 from gateway.errors import UnknownModel
 from gateway.types import Answer, Request
 
@@ -30,6 +30,11 @@ class Route:
     provider: Provider
 
 
+def spoken(fields: Mapping[str, str]) -> Api:
+    """The API that a client speaks, by the headers of its request."""
+    return "anthropic" if "anthropic-version" in fields else "openai"
+
+
 class Routes:
     """The upstreams in the order in which they are asked."""
 
@@ -47,12 +52,18 @@ class Routes:
             param="model",
         )
 
-    def default(self) -> Route:
-        """The upstream for paths that name no model: the first that passes requests through."""
-        for route in self.all:
+    def default(self, api: Api) -> Route:
+        """The upstream for paths that name no model: the first that passes requests of this API through."""
+        for route in self.speaking(api):
             if route.upstream.via == "passthrough":
                 return route
         raise UnknownModel("no upstream passes requests through; add one under 'upstreams' in config.yaml")
+
+    def speaking(self, api: Api) -> tuple[Route, ...]:
+        """The upstreams that a client of this API may be sent to with its key, whatever the model: a key of one API is
+        not shown to the other. Where none is of it, nothing is known, and it is all of them."""
+        of = tuple(route for route in self.all if route.upstream.via == "litellm" or route.upstream.api == api)
+        return of if any(route.upstream.via == "passthrough" for route in of) else self.all
 
     async def aclose(self) -> None:
         """Close every way."""

@@ -91,7 +91,9 @@ class Passthrough:
 
     def _add_key(self, out: CIMultiDict[str]) -> None:
         key = secret(self._upstream.key_env)
-        if key is not None:
+        if key is not None and self._upstream.api == "anthropic":
+            out["x-api-key"] = key
+        elif key is not None:
             out["authorization"] = f"Bearer {key}"
         elif not self._upstream.client_key:
             raise MissingKey(f"upstream '{self._upstream.name}' needs a key: set {self._upstream.key_env or 'key_env'}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,42 @@ def test_an_upstream_on_the_command_line_replaces_those_in_the_file() -> None:
     config = load(None, upstream="http://127.0.0.1:9/v1/")
 
     assert config.upstreams == (Upstream(name="upstream", url="http://127.0.0.1:9/v1", key_env="OPENAI_API_KEY"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "urls"),
+    [
+        ("", ["http://own/v1"]),
+        ("upstreams: [{name: a, url: http://file/v1}]", ["http://file/v1"]),
+    ],
+    ids=["no upstream in the file", "one in the file"],
+)
+def test_what_an_agent_was_set_to_serves_only_where_the_file_names_nothing(
+    text: str, urls: list[str], tmp_path: Path
+) -> None:
+    """The operator's word is the stronger one."""
+    file = tmp_path / "config.yaml"
+    file.write_text(text)
+
+    assert [upstream.url for upstream in load(file, otherwise="http://own/v1/").upstreams] == urls
+    assert [upstream.url for upstream in load(file, upstream="http://it/v1", otherwise="http://own").upstreams] == [
+        "http://it/v1"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "url"),
+    [
+        ("claude-opus-5", "https://api.anthropic.com/v1"),
+        ("gpt-5.1", "https://api.openai.com/v1"),
+        ("anthropic/claude-opus-5", ""),
+    ],
+    ids=["Anthropic's", "OpenAI's", "litellm's"],
+)
+def test_models_find_their_maker_without_a_configuration(model: str, url: str) -> None:
+    """An agent of either API works as it did, with nothing written down."""
+    ups = load(None).upstreams
+    assert next(up.url for up in ups if any(fnmatchcase(model, pattern) for pattern in up.models)) == url
 
 
 def test_the_shipped_file_is_valid_and_says_the_defaults() -> None:

@@ -52,6 +52,24 @@ async def test_several_lists_become_one(tmp_path: Path) -> None:
     assert calls[0].header("accept-encoding") == []
 
 
+async def test_a_client_of_one_api_is_told_of_its_models_only(tmp_path: Path) -> None:
+    """Its key is shown to nobody else, and the only list there is comes as it is, in its API's own form."""
+    async with upstream(listing("gpt-1")) as one, upstream(whole(b'{"data": [1.0], "has_more": false}')) as other:
+        ups = (
+            Upstream(name="l", via="litellm", models=("*/*",)),
+            Upstream(name="a", url=f"{other.url}/v1", models=("claude*",), api="anthropic"),
+            Upstream(name="o", url=f"{one.url}/v1"),
+        )
+        async with service(configured("", upstreams=ups), tmp_path) as gateway:
+            headers = [("x-api-key", "k"), ("anthropic-version", "2023-06-01")]
+            theirs = await ask(gateway.url, "/v1/models", None, method="GET", headers=headers)
+            headers = [("authorization", "Bearer k")]
+            ours = await ask(gateway.url, "/v1/models", None, method="GET", headers=headers)
+    assert theirs.body == b'{"data": [1.0], "has_more": false}'
+    assert json.loads(ours.body)["data"][0]["id"] == "gpt-1"
+    assert (len(one.calls), len(other.calls)) == (1, 1)
+
+
 async def hang_up(call: Call) -> None:
     """No answer."""
     call.reset()

@@ -118,6 +118,15 @@ async def test_a_key_that_is_not_for_the_upstream_is_not_sent(name: str, monkeyp
     assert (call.header(name), call.header("authorization")) == ([], ["Bearer ours"])
 
 
+async def test_our_key_goes_in_the_header_of_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anthropic's has one of its own; a client's key, of whichever kind, is left as it is."""
+    monkeypatch.setenv("OURS", "ours")
+    *_, ours = await exchange(whole(b"{}"), key_env="OURS", api="anthropic")
+    *_, own = await exchange(whole(b"{}"), replace(ASK, headers=(BEARER,)), key_env="OURS", api="anthropic")
+    assert (ours.header("x-api-key"), ours.header("authorization")) == (["ours"], [])
+    assert (own.header("x-api-key"), own.header("authorization")) == ([], ["Bearer mine"])
+
+
 async def test_a_key_that_is_needed_and_not_set_is_asked_for() -> None:
     """With the name of its variable."""
     with pytest.raises(MissingKey, match="UNSET"):

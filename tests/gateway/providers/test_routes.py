@@ -6,9 +6,9 @@ from typing import Literal
 
 import pytest
 
-from gateway.config import Upstream
+from gateway.config import Upstream, load
 from gateway.errors import UnknownModel
-from gateway.providers import Route, Routes
+from gateway.providers import Route, Routes, spoken
 
 
 class Nobody:
@@ -60,9 +60,34 @@ def test_paths_without_a_model_go_to_the_first_that_passes_through() -> None:
     """Where there is none, the error says so."""
     ups = routes(("a", "*/*", "litellm"), ("b", "x", "passthrough"), ("c", "*", "passthrough"))
 
-    assert ups.default().upstream.name == "b"
+    assert ups.default("openai").upstream.name == "b"
     with pytest.raises(UnknownModel, match="passes requests through"):
-        routes(("a", "*/*", "litellm")).default()
+        routes(("a", "*/*", "litellm")).default("openai")
+
+
+@pytest.mark.parametrize(
+    ("headers", "name", "asked"),
+    [
+        pytest.param({}, "openai", ["litellm", "openai"], id="no header tells"),
+        pytest.param({"authorization": "Bearer k"}, "openai", ["litellm", "openai"], id="OpenAI's clients"),
+        pytest.param(
+            {"anthropic-version": "2023-06-01"}, "anthropic", ["litellm", "anthropic"], id="Anthropic's clients"
+        ),
+    ],
+)
+def test_a_key_is_shown_only_to_the_api_that_it_is_for(headers: dict[str, str], name: str, asked: list[str]) -> None:
+    """By default there are both: what names no model goes to the API that its client speaks."""
+    ups = Routes([Route(upstream, Nobody()) for upstream in load(None).upstreams])  # type: ignore[arg-type]
+
+    assert ups.default(spoken(headers)).upstream.name == name
+    assert [route.upstream.name for route in ups.speaking(spoken(headers))] == asked
+
+
+def test_a_client_of_an_api_that_no_upstream_has_is_sent_to_what_there_is() -> None:
+    """One URL for everything is what `--upstream` makes."""
+    ups = routes(("a", "*", "passthrough"))
+
+    assert ups.default("anthropic").upstream.name == "a"
 
 
 async def test_all_ways_are_closed() -> None:
