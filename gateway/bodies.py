@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from gateway.cache import BoundedCache
-from gateway.errors import BadRequest
+from gateway.errors import BadRequest, NothingToRead
 from gateway.messages.content import text_of
 from gateway.spans import MalformedJSON, Member, elements, members
 from gateway.types import Conversation, Message, Placed
@@ -46,9 +46,15 @@ class Listing:
     key: str
     read_message: Callable[[bytes, int], Message]
     """(bytes, index) → the message."""
+    single: bool = False
+    """One string may stand in the place of the list: it is a message, too."""
+    instead: frozenset[str] = frozenset()
+    """Fields beside which there need not be any message."""
 
     def read(self, body: bytes, cache: Cache, before: Conversation | None) -> Body:
-        """Read a body; messages seen before come from `before`, or from `cache`. Raises `BadRequest`."""
+        """Read a body; messages seen before come from `before`, or from `cache`. Raises `BadRequest`, `NothingToRead`."""
+        if before and not body.startswith(b"[", before.head[0]):
+            before = None
         try:
             return self._read(body, cache, before)
         except MalformedJSON as error:
@@ -62,18 +68,38 @@ class Listing:
         listed = fields.get(self.key)
         if before and (listed is None or listed.start != before.head[0]):
             return self._read(body, cache, None)  # the key occurs twice, and the last one counts
-        if listed is None or rest[listed.start : listed.start + 1] != b"[":
-            raise BadRequest(f"'{self.key}' is missing or not a list: send a list of messages", param=self.key)
         known = before.messages if before else ()
-        spans = elements(rest, listed.start, listed.end)[bool(known) :]
-        if not spans and not known:
-            raise BadRequest(f"'{self.key}' is empty: send at least one message", param=self.key)
+        spans = self._spans(rest, listed)[bool(known) :]
+        if listed is None or not (spans or known):
+            raise self._lacking(rest, fields)
+        for k, (start, _) in enumerate(spans, len(known)):
+            if start > listed.start and not rest.startswith(b"{", start):
+                raise BadRequest(f"'{self.key}[{k}]' is not an object", param=f"{self.key}[{k}]")
         new = (self._place(rest, *span, gap, k, cache) for k, span in enumerate(spans, len(known)))
         return Body(rest=rest, fields=fields, messages=known + tuple(new), head=(listed.start, listed.end + gap))
 
+    def _spans(self, body: bytes, listed: Member | None) -> list[tuple[int, int]]:
+        """Where the messages stand."""
+        if listed is None or body[listed.start : listed.end] == b"null":
+            return []
+        if self.single and body.startswith(b'"', listed.start):
+            return [(listed.start, listed.end)]
+        if body.startswith(b"[", listed.start):
+            return elements(body, listed.start, listed.end)
+        raise self._missing()
+
+    def _lacking(self, body: bytes, fields: Mapping[str, Member]) -> Exception:
+        if any(body[m.start : m.end] != b"null" for key, m in fields.items() if key in self.instead):
+            return NothingToRead()
+        listed = fields.get(self.key)
+        if listed is None or body[listed.start : listed.end] == b"null":
+            return self._missing()
+        return BadRequest(f"'{self.key}' is empty: send at least one message", param=self.key)
+
+    def _missing(self) -> BadRequest:
+        return BadRequest(f"'{self.key}' is missing or not a list: send a list of messages", param=self.key)
+
     def _place(self, body: bytes, start: int, end: int, gap: int, index: int, cache: Cache) -> Placed:
-        if body[start : start + 1] != b"{":
-            raise BadRequest(f"'{self.key}[{index}]' is not an object", param=f"{self.key}[{index}]")
         raw = body[start:end]
         message = cache.get((self.form, raw))
         if message is None:

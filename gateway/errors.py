@@ -16,6 +16,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 
+class NothingToRead(Exception):
+    """A request of this form that holds no history: it is passed on as it is."""
+
+
 class GatewayError(Exception):
     """An error with the words for the client: what is wrong and what to do next."""
 

@@ -118,11 +118,80 @@ class ChatCompletions:
         return detail["message"]
 
 
+class Responses:
+    """OpenAI Responses."""
+
+    def request(
+        self, steps: Sequence[Step] = (), *, stream: bool = False, parts: Sequence[Any] = (), **more: Any
+    ) -> dict[str, Any]:
+        """Items with one call and one output for each step."""
+        items: list[dict[str, Any]] = [
+            {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "You use a shell."}]},
+            {"role": "user", "content": TASK},
+        ]
+        for k, step in enumerate(steps):
+            arguments = json.dumps({"command": step.command})
+            items.append({"type": "function_call", "call_id": f"call_{k}", "name": "bash", "arguments": arguments})
+            items.append({"type": "function_call_output", "call_id": f"call_{k}", "output": step.output})
+        if parts:
+            items[-1]["output"] = [{"type": "input_text", "text": items[-1]["output"]}, *parts]
+        tools = [{"type": "function", "name": "bash", "parameters": {"type": "object"}}]
+        return {"model": "m-1", "input": items, "tools": tools, **({"stream": True} if stream else {}), **more}
+
+    def parts(self, body: Mapping[str, Any]) -> list[Any]:
+        """Those of the last item."""
+        return list(body["input"][-1]["output"])
+
+    def outputs(self, body: Mapping[str, Any]) -> list[str]:
+        """Those of the type `function_call_output`."""
+        return [item["output"] for item in body["input"] if item.get("type") == "function_call_output"]
+
+    def answer(self, text: str, usage: Mapping[str, Any] | None = None) -> bytes:
+        """One message."""
+        return json.dumps(self._response("completed", [self._message(text)], usage)).encode()
+
+    def events(self, text: str, usage: Mapping[str, Any] | None = None) -> list[bytes]:
+        """The beginning, a piece for each word, the end with everything; and the mark, as some others write it."""
+        place = {"item_id": "msg_1", "output_index": 0, "content_index": 0}
+        told: list[dict[str, Any]] = [{"type": "response.created", "response": self._response("in_progress", [])}]
+        told += [{"type": "response.output_text.delta", "delta": word, **place} for word in text.split(" ")]
+        told.append({"type": "response.output_item.done", "output_index": 0, "item": self._message(text)})
+        done = self._response("completed", [self._message(text)], usage)
+        told.append({"type": "response.completed", "response": done})
+        written = (json.dumps({**event, "sequence_number": k}, ensure_ascii=False) for k, event in enumerate(told))
+        named = zip(told, written, strict=True)
+        return [f"event: {event['type']}\ndata: {data}\n\n".encode() for event, data in named] + [b"data: [DONE]\n\n"]
+
+    def _response(self, status: str, output: list[Any], usage: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        told = {"id": "resp_1", "object": "response", "status": status, "error": None, "output": output}
+        return told | _usage(usage)
+
+    def _message(self, text: str) -> dict[str, Any]:
+        part = {"type": "output_text", "text": text, "annotations": []}
+        return {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": [part]}
+
+    def error_event(self, data: bytes) -> str:
+        """An event of its own name and type."""
+        assert data.startswith(b"event: error\ndata: ")
+        assert data.endswith(b"}\n\n")
+        detail = json.loads(data.removeprefix(b"event: error\ndata: "))
+        assert set(detail) == {"type", "code", "message", "param", "sequence_number"}
+        assert detail["type"] == "error"
+        return str(detail["message"])
+
+    def error(self, body: bytes) -> str:
+        """``{"error": {message, type, param, code}}``."""
+        return ChatCompletions().error(body)
+
+
 def _usage(usage: Mapping[str, Any] | None) -> dict[str, Any]:
     return {"usage": dict(usage)} if usage else {}
 
 
-SAMPLES: dict[str, Sample] = {"/v1/chat/completions": ChatCompletions()}
+SAMPLES: dict[str, Sample] = {
+    "/v1/chat/completions": ChatCompletions(),
+    "/v1/responses": Responses(),
+}
 """By path, as the table of the shapes."""
 
 assert SAMPLES.keys() == SHAPES.keys(), "a shape without a sample would go untested"

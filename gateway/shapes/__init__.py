@@ -10,7 +10,7 @@ from typing import Protocol
 from gateway.bodies import Cache
 from gateway.errors import GatewayError
 from gateway.replies import Reply
-from gateway.shapes import chat_completions
+from gateway.shapes import chat_completions, responses
 from gateway.types import Conversation
 
 
@@ -39,4 +39,15 @@ class Shape(Protocol):
         """The same inside a stream, after the status has gone out."""
 
 
-SHAPES: dict[str, Shape] = {chat_completions.PATH: chat_completions}
+SHAPES: dict[str, Shape] = {
+    chat_completions.PATH: chat_completions,
+    responses.PATH: responses,
+}
+
+BESIDE: dict[str, Shape] = {}
+"""Paths that take a history for another purpose than an answer: they see it as the model does, and nothing is decided."""
+
+
+def spoken_at(path: str) -> Shape:
+    """The form in which those who call a path expect an error."""
+    return next((shape for shape in SHAPES.values() if path.startswith(shape.PATH)), chat_completions)
