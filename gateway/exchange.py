@@ -17,7 +17,8 @@ from starlette.types import Receive, Scope, Send
 
 from gateway import heavy, inbound
 from gateway.config import Config, Rewriting, Upstream
-from gateway.errors import GatewayError
+from gateway.continuing import Continuing
+from gateway.errors import GatewayError, NothingToRead
 from gateway.identity import chain as chain_of
 from gateway.inbound import ClientLeft, Inbound, Upload
 from gateway.providers import Route, Routes, spoken
@@ -25,7 +26,7 @@ from gateway.reading import Reader
 from gateway.remembering.injecting import Injector
 from gateway.rewriter import Outgoing, Rewriter
 from gateway.sessions import History, Sessions, named_session
-from gateway.shapes import Shape, chat_completions
+from gateway.shapes import BESIDE, Shape, spoken_at
 from gateway.spans import MalformedJSON, members, string
 from gateway.types import Answer, Conversation, Headers, Outcome, Request
 from rules_engine import RuleSet
@@ -100,9 +101,10 @@ class Walk:
         self._offer = offer
         self._clock = clock
         self._reader = Reader()
+        self._continuing = Continuing()
 
     async def run(self, scope: Scope, receive: Receive, send: Send, shape: Shape | None) -> None:
-        """One exchange from first byte to record. Without a shape the request is passed on as it is."""
+        """One exchange from first byte to record. Without a shape the request is no turn, and passed on."""
         got = inbound.read_head(scope)
         exchange = Exchange(id=got.id, method=got.method, path=got.path, started=self._clock(), shape=shape)
         client = Client(send, exchange, self._clock)
@@ -119,26 +121,41 @@ class Walk:
                 exchange.error = "the client left"
         except GatewayError as error:
             exchange.outcome, exchange.error = "failed", error.message
-            await client.fail(error, shape or chat_completions)
+            await client.fail(error, spoken_at(got.path))
         except asyncio.CancelledError:
             exchange.error = "the gateway was stopped"
             raise
         except Exception as error:
             exchange.outcome, exchange.error = "failed", f"{type(error).__name__}: {error}"
             structlog.get_logger("taco").exception("request failed", request=exchange.id)
-            await client.fail(_own_fault(exchange), shape or chat_completions)
+            await client.fail(_own_fault(exchange), spoken_at(got.path))
         finally:
-            exchange.ended = self._clock()
-            self._offer(exchange)
+            self.close(exchange)
+
+    def close(self, exchange: Exchange) -> None:
+        """The end of an exchange: it is handed over."""
+        exchange.ended = self._clock()
+        conversation = exchange.conversation
+        if (
+            conversation
+            and conversation.kept
+            and exchange.outcome == "completed"
+            and exchange.reply_size <= REPLY_LIMIT
+        ):
+            reply = b"".join(exchange.reply)
+            self._continuing.keep(conversation, exchange.tenant, exchange.body, reply, exchange.answer_headers)
+        self._offer(exchange)
 
     async def _serve(self, exchange: Exchange, got: Inbound, client: Client, upload: Upload | None) -> None:
-        if exchange.shape is None:
-            request, route = self._pass_on(exchange, got, upload)
+        if exchange.shape is not None:
+            request, route = await self.prepare(exchange, exchange.shape, got)
+        elif shape := BESIDE.get(got.path.partition("?")[0]):
+            request, route = await self._repeat(exchange, shape, got)
         else:
-            request, route = await self._prepare(exchange, exchange.shape, got)
+            request, route = self._pass_on(exchange, got, upload)
         answer = await route.provider.send(request)
         try:
-            await self._commit(exchange)
+            await self.commit(exchange)
             await client.relay(answer)
             exchange.outcome = "completed"
         finally:
@@ -154,21 +171,21 @@ class Walk:
             upload.ended.set()
         return _request(got, got.headers, body, model, stream=False), route
 
-    async def _prepare(self, exchange: Exchange, shape: Shape, got: Inbound) -> tuple[Request, Route]:
+    async def prepare(self, exchange: Exchange, shape: Shape, got: Inbound) -> tuple[Request, Route]:
         """Read, recognise, decide: from the client's bytes to the bytes that are forwarded."""
-        plain = inbound.decoded(exchange.body, got, self._config.server.max_body_mb)
-        exchange.body, packed = plain, exchange.body
-        conversation = await heavy.run(len(plain) > heavy.BODY, self._reader.read, shape, plain)
+        try:
+            packed, conversation = await self._read(exchange, shape, got)
+        except NothingToRead:
+            return self._pass_on(exchange, got, None)
         exchange.conversation = conversation
-        route = self._routes.find(conversation.model)
+        route = self._route(exchange, conversation.model)
         chain = chain_of(conversation, exchange.tenant)
         history = self._sessions.resume(conversation, chain, named_session(got.fields, conversation.session))
         exchange.history = history
-        exchange.upstream = route.upstream.name
-        outgoing = Outgoing(body=plain, kept={"off": 1})
+        outgoing = Outgoing(body=exchange.body, kept={"off": 1})
         if may_rewrite(self._config.rewriting, route.upstream, got):
             outgoing = await self._rewriter.rewrite(
-                plain,
+                exchange.body,
                 conversation,
                 tenant=exchange.tenant,
                 chain=chain,
@@ -180,12 +197,42 @@ class Walk:
             outgoing = await self._injector.apply(outgoing, conversation, tenant=exchange.tenant, chain=chain)
         exchange.outgoing = outgoing
         exchange.prefix_whole = self._sessions.remember(conversation, chain, history, outgoing.digests)
-        changed = outgoing.body is not plain
-        body = outgoing.body if changed else packed
-        headers = inbound.without(got.headers, b"content-encoding") if changed else got.headers
-        return _request(got, headers, body, conversation.model, conversation.stream), route
+        return _forwarding(exchange, got, conversation, outgoing.body, packed), route
 
-    async def _commit(self, exchange: Exchange) -> None:
+    async def _repeat(self, exchange: Exchange, shape: Shape, got: Inbound) -> tuple[Request, Route]:
+        """A history that is sent for another purpose than an answer: what the model reads of it, and nothing decided."""
+        try:
+            packed, conversation = await self._read(exchange, shape, got)
+        except NothingToRead:
+            return self._pass_on(exchange, got, None)
+        route = self._route(exchange, conversation.model)
+        body = exchange.body
+        if may_rewrite(self._config.rewriting, route.upstream, got):
+            outgoing = await self._rewriter.rewrite(
+                body,
+                conversation,
+                tenant=exchange.tenant,
+                chain=chain_of(conversation, exchange.tenant),
+                known=len(conversation.messages),
+                allowed=lambda tool: False,
+                ruleset=RuleSet,
+            )
+            body = outgoing.body
+        return _forwarding(exchange, got, conversation, body, packed), route
+
+    async def _read(self, exchange: Exchange, shape: Shape, got: Inbound) -> tuple[bytes, Conversation]:
+        """The body as it came, which is kept without its content encoding, and what is in it."""
+        packed = exchange.body
+        plain = exchange.body = inbound.decoded(packed, got, self._config.server.max_body_mb)
+        conversation = await heavy.run(len(plain) > heavy.BODY, self._reader.read, shape, plain)
+        return packed, self._continuing.whole(conversation, exchange.tenant)
+
+    def _route(self, exchange: Exchange, model: str) -> Route:
+        route = self._routes.find(model)
+        exchange.upstream = route.upstream.name
+        return route
+
+    async def commit(self, exchange: Exchange) -> None:
         """Wait for the decisions to be safe, before the first byte that the client could act on."""
         committed = exchange.outgoing.committed if exchange.outgoing else None
         if committed is None:
@@ -254,7 +301,14 @@ async def refuse(error: GatewayError, scope: Scope, send: Send) -> None:
     """Answer with an error and nothing else; there was no exchange."""
     got = inbound.read_head(scope)
     exchange = Exchange(id=got.id, method=got.method, path=got.path, started=0.0)
-    await Client(send, exchange, lambda: 0.0).fail(error, chat_completions)
+    await Client(send, exchange, lambda: 0.0).fail(error, spoken_at(got.path))
+
+
+def _forwarding(exchange: Exchange, got: Inbound, conversation: Conversation, body: bytes, packed: bytes) -> Request:
+    """The request with another body, or as it came."""
+    changed = body is not exchange.body
+    headers = inbound.without(got.headers, b"content-encoding") if changed else got.headers
+    return _request(got, headers, body if changed else packed, conversation.model, conversation.stream)
 
 
 def may_rewrite(rewriting: Rewriting, upstream: Upstream, got: Inbound) -> bool:

@@ -62,7 +62,7 @@ def tenant_of(authorization: bytes) -> str:
 def chain(conversation: Conversation, tenant: str) -> tuple[bytes, ...]:
     """For each message the name of the history that ends with it: a hash of its content and its parent's name."""
     out = []
-    parent = blake2b(tenant.encode(), digest_size=16).digest()
+    parent = blake2b(f"{tenant}{conversation.root or ''}".encode(), digest_size=16).digest()
     for placed in conversation.messages:
         parent = blake2b(parent + placed.message.canonical, digest_size=16).digest()
         out.append(parent)

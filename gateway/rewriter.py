@@ -78,7 +78,8 @@ class Rewriter:
         pinned = await self._find(seen, kept)
         sent = self._sending.find(conversation, chain, known, pinned)
         rest = seen[sent.seen :]
-        new = self._new(rest, pinned, max(known, last_assistant(conversation) + 1), kept)
+        start = max(known, last_assistant(conversation) + 1, len(conversation.past))
+        new = self._new(rest, pinned, start, kept)
         stored = await self._stored(seen, pinned, new, tenant)
         done = self._pass(sent, pinned, stored)
         text = sum(len(i.observation.text) for one in rest for i in one.items if i.observation.key in new)
@@ -94,6 +95,7 @@ class Rewriter:
         out, digests = self._splice(body, conversation, rest, done, sent)
         last = conversation.messages[-1]
         self._sending.keep(
+            conversation,
             chain,
             known,
             Sent(
@@ -188,10 +190,12 @@ class Rewriter:
             rewritten = [s.digest.encode() for s in shown if s.is_rewritten]
             if rewritten:
                 digests[one.at] = digests.get(one.at, b"") + b"".join(rewritten)
+                if one.at < len(conversation.past):
+                    continue  # it was forwarded so when it was sent
                 placed = conversation.messages[one.at]
                 text = text_in(placed.message, one)
                 new.append((placed.start + text.start, placed.start + text.end, self._encode(one, shown)))
-        if not digests:
+        if not new and not sent.body:
             return body, digests
         return b"".join((sent.body, replace(body, new, sent.end))), digests
 

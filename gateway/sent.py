@@ -45,14 +45,18 @@ class Sending:
         self, conversation: Conversation, chain: tuple[bytes, ...], known: int, pinned: Mapping[str, Pinned]
     ) -> Sent:
         """What was forwarded of the first `known` messages, if they would be forwarded so again."""
+        if conversation.past:
+            return Sent()  # they are in no body
         sent = self._sent.get(chain[known - 1]) if 0 < known <= len(chain) else None
         if sent is None or conversation.messages[known - 1] is not sent.last:
             return Sent()
         decided = {key: decision for key, decision in pinned.items() if key in sent.shown}
         return sent if decided == sent.pinned else Sent()
 
-    def keep(self, chain: tuple[bytes, ...], known: int, sent: Sent) -> None:
+    def keep(self, conversation: Conversation, chain: tuple[bytes, ...], known: int, sent: Sent) -> None:
         """Remember what is forwarded, in the place of what was of the first `known` messages."""
+        if conversation.past:
+            return
         if 0 < known <= len(chain):
             self._sent.drop(chain[known - 1])
         if not any(

@@ -85,6 +85,17 @@ class Conversation:
     """The session id in the body, where the form has a field for one."""
     previous: str | None = None
     """Name of the history that the provider keeps and this request goes on from: only what is new is sent."""
+    kept: bool = False
+    """The provider keeps this one and its answer, so that a later request can go on from them."""
+    past: tuple[bytes, ...] = ()
+    """The bytes of the leading messages that are not in the body: the provider keeps them, and we know them."""
+    before: str | None = None
+    """With a past: name of what it goes on from itself, which is not known."""
+
+    @property
+    def root(self) -> str | None:
+        """Name of what stands before the first message and is not known; `None` where that is nothing."""
+        return self.before if self.past else self.previous
     head: tuple[int, int]
     """Span of the messages array: the body without it is the head."""
 

@@ -70,12 +70,17 @@ class Handover:
             Told(
                 name=placed.message.canonical,
                 role=placed.message.role,
-                content=exchange.body[placed.start : placed.end],
+                content=_content(exchange.body, conversation, k),
                 words=placed.message.words,
                 changes=tuple(_change(one, exchange.outgoing) for one in shown.get(k, ())),
             )
             for k, placed in enumerate(conversation.messages[same:], same)
         )
+
+
+def _content(body: bytes, conversation: Conversation, at: int) -> bytes:
+    placed = conversation.messages[at]
+    return conversation.past[at] if at < len(conversation.past) else body[placed.start : placed.end]
 
 
 def _shared(old: list[bytes], new: list[bytes]) -> int:

@@ -94,8 +94,9 @@ class Injector:
         if self._mode == "off" or at is None:
             return outgoing
         frozen, committed = await self._freeze(_name(conversation, chain), conversation, tenant)
-        body = inject(outgoing.body, conversation, frozen)
-        if body is outgoing.body:
+        # what the provider keeps was sent with it
+        body = outgoing.body if conversation.past else inject(outgoing.body, conversation, frozen)
+        if not frozen or (body is outgoing.body and not conversation.past):
             return outgoing
         digest = blake2b(frozen.encode(), digest_size=16).digest()
         return replace(

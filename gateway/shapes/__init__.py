@@ -44,7 +44,10 @@ SHAPES: dict[str, Shape] = {
     responses.PATH: responses,
 }
 
-BESIDE: dict[str, Shape] = {}
+BESIDE: dict[str, Shape] = {
+    "/v1/responses/compact": responses,
+    "/v1/responses/input_tokens": responses,
+}
 """Paths that take a history for another purpose than an answer: they see it as the model does, and nothing is decided."""
 
 
