@@ -29,6 +29,11 @@ class Step:
 class Sample(Protocol):
     """A conversation in one shape."""
 
+    key: str
+    """The field that lists the messages."""
+    needed: bool
+    """A message needs a role to be one."""
+
     def request(
         self, steps: Sequence[Step] = (), *, stream: bool = False, parts: Sequence[Any] = (), **more: Any
     ) -> dict[str, Any]:
@@ -39,6 +44,9 @@ class Sample(Protocol):
 
     def outputs(self, body: Mapping[str, Any]) -> list[str]:
         """The tool outputs that stand in a request, in order."""
+
+    def usage(self, prompt: int, answer: int, cached: int | None = None) -> dict[str, Any]:
+        """What a provider reports."""
 
     def answer(self, text: str, usage: Mapping[str, Any] | None = None) -> bytes:
         """A whole answer of an upstream."""
@@ -55,6 +63,8 @@ class Sample(Protocol):
 
 class ChatCompletions:
     """OpenAI chat completions."""
+
+    key, needed = "messages", True
 
     def request(
         self, steps: Sequence[Step] = (), *, stream: bool = False, parts: Sequence[Any] = (), **more: Any
@@ -85,6 +95,11 @@ class ChatCompletions:
     def outputs(self, body: Mapping[str, Any]) -> list[str]:
         """The contents of the role `tool`."""
         return [message["content"] for message in body["messages"] if message["role"] == "tool"]
+
+    def usage(self, prompt: int, answer: int, cached: int | None = None) -> dict[str, Any]:
+        """Tokens of prompt and completion."""
+        details = {} if cached is None else {"prompt_tokens_details": {"cached_tokens": cached}}
+        return {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer, **details}
 
     def answer(self, text: str, usage: Mapping[str, Any] | None = None) -> bytes:
         """One choice."""
@@ -121,6 +136,8 @@ class ChatCompletions:
 class Responses:
     """OpenAI Responses."""
 
+    key, needed = "input", False
+
     def request(
         self, steps: Sequence[Step] = (), *, stream: bool = False, parts: Sequence[Any] = (), **more: Any
     ) -> dict[str, Any]:
@@ -145,6 +162,11 @@ class Responses:
     def outputs(self, body: Mapping[str, Any]) -> list[str]:
         """Those of the type `function_call_output`."""
         return [item["output"] for item in body["input"] if item.get("type") == "function_call_output"]
+
+    def usage(self, prompt: int, answer: int, cached: int | None = None) -> dict[str, Any]:
+        """Tokens of input and output."""
+        details = {} if cached is None else {"input_tokens_details": {"cached_tokens": cached}}
+        return {"input_tokens": prompt, "output_tokens": answer, "total_tokens": prompt + answer, **details}
 
     def answer(self, text: str, usage: Mapping[str, Any] | None = None) -> bytes:
         """One message."""

@@ -191,15 +191,20 @@ def _shares(message: Counted) -> Iterator[tuple[str, str, int]]:
 
 
 def read_reported(usage: Mapping[str, object] | None) -> Reported:
-    """A chat-completions usage object, in the dialects of those who serve it."""
+    """A usage object of any form, in the dialects of those who serve it."""
     usage = usage or {}
-    details = usage.get("prompt_tokens_details")
+    details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
     details = details if isinstance(details, Mapping) else {}
+    # Messages count beside their input what was read from the cache and written to it; Responses count it in
+    beside = _number(usage.get("cache_read_input_tokens")), _number(usage.get("cache_creation_input_tokens"))
+    plain = _number(usage.get("input_tokens"))
     return Reported(
-        input=_number(usage.get("prompt_tokens")),
-        cached=_first(details.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"), usage.get("cached_tokens")),
-        cache_write=_first(details.get("cache_write_tokens"), details.get("cache_creation_tokens")),
-        output=_number(usage.get("completion_tokens")),
+        input=_first(usage.get("prompt_tokens"), None if plain is None else plain + sum(filter(None, beside))),
+        cached=_first(
+            details.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"), usage.get("cached_tokens"), beside[0]
+        ),
+        cache_write=_first(details.get("cache_write_tokens"), details.get("cache_creation_tokens"), beside[1]),
+        output=_first(usage.get("completion_tokens"), usage.get("output_tokens")),
     )
 
 

@@ -21,7 +21,8 @@ from tests.wire import JSON, Call, Headers, connected, upstream, whole
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-Damage = Callable[[dict[str, Any]], Any]
+Damage = Callable[[dict[str, Any], str], Any]
+"""(request, the field that lists its messages) → what is sent instead."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -43,12 +44,17 @@ async def strict(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Wire
 
 def changed(name: str, value: object) -> Damage:
     """A request with another value in a field."""
-    return lambda request: request | {name: value}
+    return lambda request, _: request | {name: value}
 
 
 def without(name: str) -> Damage:
     """A request that lacks a field."""
-    return lambda request: {key: value for key, value in request.items() if key != name}
+    return lambda request, _: {key: value for key, value in request.items() if key != name}
+
+
+def listing(value: object) -> Damage:
+    """A request with something else in the place of its messages."""
+    return lambda request, key: request | {key: value}
 
 
 NO_OBJECT: dict[str, bytes] = {
@@ -70,16 +76,15 @@ WRONG: dict[str, Damage] = {
     "model null": changed("model", None),
     "model a number": changed("model", 4),
     "model empty": changed("model", ""),
-    "no messages": without("messages"),
-    "messages null": changed("messages", None),
-    "messages a string": changed("messages", "hi"),
-    "messages an object": changed("messages", {"role": "user"}),
-    "messages empty": changed("messages", []),
-    "a message a string": changed("messages", ["hi"]),
-    "a message null": changed("messages", [None]),
-    "no role": changed("messages", [{"content": "x"}]),
-    "role a number": changed("messages", [{"role": 1, "content": "x"}]),
+    "no messages": lambda request, key: without(key)(request, key),
+    "messages null": listing(None),
+    "messages a number": listing(4),
+    "messages an object": listing({"role": "user"}),
+    "messages empty": listing([]),
+    "a message a string": listing(["hi"]),
+    "a message null": listing([None]),
 }
+NO_ROLE = [{"content": "x"}, {"role": 1, "content": "x"}, {"role": None}, {}]
 
 
 @pytest.mark.parametrize("body", NO_OBJECT.values(), ids=NO_OBJECT)
@@ -99,12 +104,25 @@ async def test_what_is_no_object_is_refused(body: bytes, path: str, sample: Samp
 @pytest.mark.parametrize("damage", WRONG.values(), ids=WRONG)
 async def test_fields_of_the_wrong_type_are_refused(damage: Damage, path: str, sample: Sample, strict: Wire) -> None:
     """The message names the field and what it has to be."""
-    answer = await strict.ask(whole(b"{}"), path, dump(damage(sample.request())))
+    answer = await strict.ask(whole(b"{}"), path, dump(damage(sample.request(), sample.key)))
 
     assert answer.status == 400
-    assert "model" in sample.error(answer.body) or "messages" in sample.error(answer.body)
+    assert "'model'" in sample.error(answer.body) or f"'{sample.key}" in sample.error(answer.body)
     assert ": " in sample.error(answer.body) or "is not" in sample.error(answer.body)
     assert (await strict.gateway.row(answer)).outcome == "failed"
+
+
+@pytest.mark.parametrize("message", NO_ROLE, ids=["none", "a number", "null", "nothing at all"])
+async def test_a_message_without_a_role(message: dict[str, Any], path: str, sample: Sample, strict: Wire) -> None:
+    """It is refused by name where every message has one, and else for the provider to judge."""
+    body = dump(sample.request() | {sample.key: [message]})
+    answer = await strict.ask(whole(sample.answer("ok")), path, body)
+
+    if sample.needed:
+        assert answer.status == 400
+        assert f"{sample.key}[0].role" in sample.error(answer.body)
+    else:
+        assert (answer.status, strict.up.last.body) == (200, body)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +136,7 @@ async def test_contents_that_we_cannot_read_are_for_the_provider_to_judge(
 ) -> None:
     """They pass as they are: providers take more than we know."""
     request = sample.request([Step("ls", "x")])
-    request["messages"].append({"role": role, "content": content, "tool_call_id": 7, "tool_calls": content})
+    request[sample.key].append({"role": role, "content": content, "tool_call_id": 7, "tool_calls": content})
     body = dump(request)
     answer = await strict.ask(whole(sample.answer("ok")), path, body)
 
@@ -158,7 +176,7 @@ async def test_a_body_over_the_limit_is_refused(announced: bool, path: str, samp
 
 async def test_a_body_that_unpacks_to_more_than_the_limit_is_refused(path: str, sample: Sample, strict: Wire) -> None:
     """A small one may hold gigabytes."""
-    bomb = gzip.compress(b'{"model": "m-1", "messages": [' + b" " * (8 << 20) + b"]}")
+    bomb = gzip.compress(b'{"model": "m-1", "x": [' + b" " * (8 << 20) + b"]}")
     answer = await strict.ask(whole(b"{}"), path, bomb, headers=[JSON, ("content-encoding", "gzip")])
 
     assert answer.status == 413

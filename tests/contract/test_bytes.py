@@ -115,7 +115,7 @@ async def test_3_15_04_an_encoded_answer_reaches_the_client_as_it_is(
     encoding: str, path: str, sample: Sample, line: Wire
 ) -> None:
     """The client asked for it; the archive reads it all the same."""
-    usage = {"prompt_tokens": 7, "completion_tokens": 1}
+    usage = sample.usage(7, 1)
     packed = ENCODINGS[encoding](sample.answer("ok", usage))
     reply = whole(packed, headers=[JSON, ("content-encoding", encoding)])
     answer = await line.ask(reply, path, dump(sample.request()), headers=[JSON, ("accept-encoding", encoding)])

@@ -13,8 +13,6 @@ from tests.wire import CHUNKED, EVENTS, JSON, Call, Client, Reply, chunk, connec
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-USAGE = {"prompt_tokens": 9, "completion_tokens": 2}
-
 
 def stalled(before: Callable[[Sample], bytes]) -> Callable[[Sample], Reply]:
     """An upstream that says something and then nothing more."""
@@ -31,7 +29,7 @@ def stalled(before: Callable[[Sample], bytes]) -> Callable[[Sample], Reply]:
 
 def half_a_stream(sample: Sample) -> bytes:
     """Head, one event with text, one with usage."""
-    events = sample.events("Hello world", USAGE)
+    events = sample.events("Hello world", sample.usage(9, 2))
     return frame(200, [EVENTS, CHUNKED], None) + b"".join(chunk(events[k]) for k in (0, -2))
 
 
@@ -90,7 +88,7 @@ async def test_3_15_06_the_upstream_is_closed_and_the_exchange_is_abandoned(
 
     assert (row.outcome, row.status, row.error) == ("abandoned", status, "the client left")
     assert row.stream is stream
-    assert row.reported == (USAGE if until is until_half and stream else None)
+    assert row.reported == (sample.usage(9, 2) if until is until_half and stream else None)
     assert (row.reply is not None) == (until is until_half and stream)
 
 
@@ -161,7 +159,7 @@ async def test_3_15_06_many_that_leave_do_not_starve_the_others(path: str, sampl
 
 async def test_who_stays_to_the_end_has_not_left(path: str, sample: Sample, line: Wire) -> None:
     """Also on a connection that closes right after the answer, and on one that goes on."""
-    line.up.reply = whole(sample.answer("ok", USAGE))
+    line.up.reply = whole(sample.answer("ok", sample.usage(9, 2)))
     async with connected(line.gateway.url) as client:
         for name in ("first", "second"):
             await client.send("POST", path, [JSON, (ID, name)], dump(sample.request()))

@@ -33,7 +33,6 @@ from tests.wire import (
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 TEXT = "Größe 漢字 😀 done"
-USAGE = {"prompt_tokens": 11, "completion_tokens": 4, "total_tokens": 15}
 
 
 def cut(data: bytes, size: int) -> list[bytes]:
@@ -74,12 +73,13 @@ MANNERS: dict[str, Cut] = {
 @pytest.mark.parametrize("manner", MANNERS.values(), ids=MANNERS)
 async def test_3_15_02_a_stream_is_relayed_byte_for_byte(manner: Cut, path: str, sample: Sample, line: Wire) -> None:
     """In whatever manner it is sent, and it is read all the same."""
-    pieces = manner(sample.events(TEXT, USAGE))
+    usage = sample.usage(11, 4)
+    pieces = manner(sample.events(TEXT, usage))
     answer = await line.ask(streamed(pieces), path, dump(sample.request(stream=True)))
     row = await line.gateway.row(answer)
 
     assert (answer.body, answer.clean) == (b"".join(pieces), True)
-    assert (row.outcome, row.error, row.reported) == ("completed", None, USAGE)
+    assert (row.outcome, row.error, row.reported) == ("completed", None, usage)
     assert row.reply is not None
 
 
@@ -126,14 +126,15 @@ async def test_3_15_02_an_error_event_is_relayed(path: str, sample: Sample, line
 
 async def test_3_15_02_a_reset_is_no_clean_end(path: str, sample: Sample, line: Wire) -> None:
     """The client gets what there is, the shape's error event, and a broken connection; text and usage are kept."""
-    events = [sample.events(TEXT, USAGE)[0], sample.events(TEXT, USAGE)[-2]]
+    usage = sample.usage(11, 4)
+    events = [sample.events(TEXT, usage)[0], sample.events(TEXT, usage)[-2]]
     answer = await line.ask(streamed(events, broken=True), path, dump(sample.request(stream=True)))
     row = await line.gateway.row(answer)
 
     assert (answer.status, answer.clean) == (200, False)
     assert answer.body.startswith(b"".join(events))
     assert "broke off" in sample.error_event(answer.body.removeprefix(b"".join(events)))
-    assert (row.outcome, row.reported, row.reply is not None) == ("failed", USAGE, True)
+    assert (row.outcome, row.reported, row.reply is not None) == ("failed", usage, True)
     assert "broke off" in str(row.error)
 
 
@@ -213,19 +214,20 @@ async def test_3_15_07_usage_is_relayed_as_it_is(
     """We neither ask for it, nor add it, nor hold it back; what was not reported is unknown, and not nought."""
     more: dict[str, Any] = {} if wanted is None else {"stream_options": {"include_usage": wanted}}
     body = dump(sample.request(stream=True, **more))
-    events = sample.events(TEXT, USAGE if sent else None)
+    usage = sample.usage(11, 4) if sent else None
+    events = sample.events(TEXT, usage)
     answer = await line.ask(streamed(events), path, body)
     row = await line.gateway.row(answer)
 
     assert line.up.last.body == body
     assert answer.body == b"".join(events)
-    assert row.reported == (USAGE if sent else None)
+    assert row.reported == usage
     assert row.accounts["reported"]["input"] == (11 if sent else None)  # type: ignore[index]
 
 
 async def test_3_15_07_details_of_usage_are_kept(path: str, sample: Sample, line: Wire) -> None:
     """Fields that we do not know, and nulls, too."""
-    usage = {**USAGE, "prompt_tokens_details": {"cached_tokens": 5, "cache_write_tokens": None}, "cost": 0.25}
+    usage = {**sample.usage(11, 4, cached=5), "other_details": {"deep": None}, "cost": 0.25}
     row = await line.gateway.row(await line.ask(whole(sample.answer("ok", usage)), path, dump(sample.request())))
 
     assert row.reported == usage

@@ -188,6 +188,17 @@ def test_attributed_tokens_add_up(counted: list[Counted]) -> None:
         pytest.param(
             {"prompt_tokens": 9, "prompt_cache_hit_tokens": 4}, Reported(input=9, cached=4), id="cache hits beside"
         ),
+        pytest.param(
+            {"input_tokens": 9, "output_tokens": 2, "input_tokens_details": {"cached_tokens": 5}},
+            Reported(input=9, cached=5, output=2),
+            id="of Responses",
+        ),
+        pytest.param(
+            {"input_tokens": 9, "output_tokens": 2, "cache_read_input_tokens": 50, "cache_creation_input_tokens": 7},
+            Reported(input=66, cached=50, cache_write=7, output=2),
+            id="of Messages, which count beside the input what the cache did",
+        ),
+        pytest.param({"input_tokens": 9, "output_tokens": None}, Reported(input=9), id="of a message that begins"),
     ],
 )
 def test_read_reported(usage: dict[str, object] | None, expected: Reported) -> None:
