@@ -197,6 +197,7 @@ class Rewriter:
                 new.append((placed.start + text.start, placed.start + text.end, self._encode(one, shown)))
         if not new and not sent.body:
             return body, digests
+        new.sort()  # the texts of a message have an order of their own
         return b"".join((sent.body, replace(body, new, sent.end))), digests
 
     def _encode(self, one: Seen, shown: list[Shown]) -> bytes:

@@ -79,8 +79,10 @@ class Handover:
 
 
 def _content(body: bytes, conversation: Conversation, at: int) -> bytes:
+    """A message as it came; the user's, where a string stood in the place of all."""
     placed = conversation.messages[at]
-    return conversation.past[at] if at < len(conversation.past) else body[placed.start : placed.end]
+    raw = conversation.past[at] if at < len(conversation.past) else body[placed.start : placed.end]
+    return b'{"role":"user","content":' + raw + b"}" if raw.startswith(b'"') else raw
 
 
 def _shared(old: list[bytes], new: list[bytes]) -> int:
