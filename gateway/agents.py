@@ -1,68 +1,105 @@
-"""What an agent needs to be pointed at the gateway: environment variables, and where those do not do, what else."""
+"""What each agent needs to be pointed at the gateway: environment variables, and where those do not do, what else."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import PurePath
 
-Variables = Mapping[str, str]
+from gateway.agent_files import claude, cline, codex, continue_cli, droid, opencode, pi, vibe
+from gateway.config import ANTHROPIC, OPENAI
+from gateway.setup import Setup, Variables, led_to
+
+Agent = Callable[[str, Variables], Setup]
+"""(base URL of the gateway, environment) → what it needs besides `base_urls`, or in their place."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """One agent that is known by the name of its command."""
-
-    variables: Callable[[str, Variables], Variables] = lambda url, environment: {}
-    """(base URL of the gateway, environment) → what it reads besides `OPENAI_BASE_URL`."""
-    more: str = ""
-    """What the person has to do besides; `{url}` stands for the base URL."""
+def plain(url: str, environment: Variables) -> Setup:
+    """One that reads the usual variables: what they named before is where its requests go on to."""
+    theirs = led_to(environment.get("ANTHROPIC_BASE_URL"), *ANTHROPIC.models, api="anthropic")
+    named = led_to(environment.get("OPENAI_BASE_URL") or environment.get("OPENAI_API_BASE"))
+    return Setup(upstreams=(*(theirs or (ANTHROPIC,)), *named) if named else theirs)
 
 
-def _copilot(url: str, environment: Variables) -> Variables:
+def _copilot(url: str, environment: Variables) -> Setup:
     key = environment.get("OPENAI_API_KEY")
     given = {"COPILOT_PROVIDER_TYPE": "openai", "COPILOT_PROVIDER_BASE_URL": f"{url}/v1"}
-    return given | ({"COPILOT_PROVIDER_API_KEY": key} if key else {})
+    if key and not environment.get("COPILOT_PROVIDER_API_KEY"):
+        given["COPILOT_PROVIDER_API_KEY"] = key
+    named = led_to(environment.get("COPILOT_PROVIDER_BASE_URL"))
+    return Setup(
+        variables=given,
+        upstreams=named,
+        note="it needs a model's name (COPILOT_MODEL) and key; the models of a GitHub login cannot be led through here",
+    )
 
 
-def _opencode(url: str, environment: Variables) -> Variables:
-    try:
-        settings = json.loads(environment.get("OPENCODE_CONFIG_CONTENT", "{}"))
-        options = settings.setdefault("provider", {}).setdefault("openai", {}).setdefault("options", {})
-        options["baseURL"] = f"{url}/v1"
-    except (ValueError, AttributeError, TypeError):
-        return {}  # timid: settings that cannot be read are not replaced
-    return {"OPENCODE_CONFIG_CONTENT": json.dumps(settings)}
+def _openhands(url: str, environment: Variables) -> Setup:
+    theirs = environment.get("LLM_MODEL", "").startswith(("anthropic/", "claude"))
+    named = led_to(environment.get("LLM_BASE_URL"), api="anthropic" if theirs else "openai")
+    return Setup(
+        variables={"LLM_BASE_URL": url if theirs else f"{url}/v1"},
+        options=("--override-with-envs",),
+        upstreams=named,
+        note="it takes model and key from LLM_MODEL and LLM_API_KEY then",
+    )
+
+
+def _goose(url: str, environment: Variables) -> Setup:
+    host, path = environment.get("OPENAI_HOST"), environment.get("OPENAI_BASE_PATH", "v1/chat/completions")
+    named = led_to(f"{host}/{path.removesuffix('/chat/completions')}") if host else ()
+    theirs = led_to(environment.get("ANTHROPIC_HOST"), *ANTHROPIC.models, api="anthropic")
+    given = {"OPENAI_HOST": url, "OPENAI_BASE_PATH": "v1/chat/completions", "ANTHROPIC_HOST": url}
+    return Setup(variables=given, upstreams=(*(theirs or (ANTHROPIC,)), *named) if named else theirs)
+
+
+def _crush(url: str, environment: Variables) -> Setup:
+    theirs = led_to(environment.get("ANTHROPIC_API_ENDPOINT"), *ANTHROPIC.models, api="anthropic")
+    named = led_to(environment.get("OPENAI_API_ENDPOINT"))
+    return Setup(
+        variables={"OPENAI_API_ENDPOINT": f"{url}/v1", "ANTHROPIC_API_ENDPOINT": url},
+        upstreams=(*(theirs or (ANTHROPIC,)), *named) if named else theirs,
+        note=f'a provider of your own in crush.json needs "base_url": "{url}/v1"',
+    )
+
+
+def _gemini(url: str, environment: Variables) -> Setup:
+    return Setup(note="it speaks the Gemini API, which is not served here: its requests do not come by")
 
 
 AGENTS: Mapping[str, Agent] = {
-    "copilot": Agent(_copilot),
-    "goose": Agent(lambda url, _: {"OPENAI_HOST": url}),
-    "opencode": Agent(_opencode),
-    "openhands": Agent(lambda url, _: {"LLM_BASE_URL": f"{url}/v1"}, "start it with --override-with-envs"),
-    "claude": Agent(more="it speaks the Anthropic API, which this version only passes on"),
-    "cline": Agent(more="run: cline auth openai-compatible -k KEY -m MODEL -b {url}/v1"),
-    "cn": Agent(more="set apiBase: {url}/v1 for the model in its config.yaml"),
-    "codex": Agent(more='set openai_base_url = "{url}/v1" in ~/.codex/config.toml'),
-    "crush": Agent(more='set "base_url": "{url}/v1" for a provider in crush.json'),
-    "droid": Agent(more='set "baseUrl": "{url}/v1" for a custom model in ~/.factory/settings.json'),
-    "gemini": Agent(more="it speaks the Gemini API, which is not served here"),
-    "pi": Agent(more='set "baseUrl": "{url}/v1" for a provider in ~/.pi/agent/models.json'),
-    "vibe": Agent(more='set api_base = "{url}/v1" for a provider in ~/.vibe/config.toml'),
+    "codex": codex,
+    "claude": claude,
+    "opencode": opencode,
+    "qwen": plain,
+    "mini": plain,
+    "aider": plain,
+    "pi": pi,
+    "copilot": _copilot,
+    "cline": cline,
+    "cn": continue_cli,
+    "droid": droid,
+    "vibe": vibe,
+    "openhands": _openhands,
+    "goose": _goose,
+    "crush": _crush,
+    "gemini": _gemini,
 }
+"""By the name of the command."""
 
 
 def base_urls(url: str) -> dict[str, str]:
-    """The two variables that nearly every OpenAI client reads."""
-    return {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_BASE": f"{url}/v1"}
+    """The variables that nearly every client of either API reads."""
+    return {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_BASE": f"{url}/v1", "ANTHROPIC_BASE_URL": url}
 
 
-def known(command: str) -> Agent:
-    """The agent that a command starts; one that is not known needs nothing more."""
-    return AGENTS.get(PurePath(command).name, Agent())
+def set_up(command: str, url: str, environment: Variables) -> Setup:
+    """What to start a command with; one that is not known gets the usual variables."""
+    own = AGENTS.get(PurePath(command).name, plain)(url, environment)
+    return replace(own, variables={**base_urls(url), **own.variables})
 
 
-def variables(command: str, url: str, environment: Variables) -> dict[str, str]:
-    """What to set for the agent that a command starts."""
-    return {**base_urls(url), **known(command).variables(url, environment)}
+def elsewhere(setup: Setup, ours: str) -> tuple[str, ...]:
+    """URLs to which the person's own settings lead, but for those that a gateway goes to anyway, or is itself at."""
+    expected = (f"{ours}/v1", ANTHROPIC.url, OPENAI.url)
+    return tuple(dict.fromkeys(upstream.url for upstream in setup.upstreams if upstream.url not in expected))

@@ -149,14 +149,15 @@ ANTHROPIC = Upstream(
 OPENAI = Upstream(name="openai", url="https://api.openai.com/v1", key_env="OPENAI_API_KEY")
 
 
-def load(path: Path | None, *, upstream: str | None = None, otherwise: str = "") -> Config:
-    """The configuration in a file, or the defaults; `upstream` replaces the upstreams by one URL, and `otherwise`
-    does where the file names none."""
+def load(path: Path | None, *, upstream: str | None = None, first: tuple[Upstream, ...] = ()) -> Config:
+    """The configuration in a file, or the defaults; `upstream` replaces the upstreams by one URL, and `first` come
+    before the default ones where the file names none."""
     config = parse(_read(path), str(path)) if path is not None else Config()
-    url = upstream or ("" if config.upstreams else otherwise)
-    if url:
-        return replace(config, upstreams=(Upstream(name="upstream", url=url.rstrip("/"), key_env="OPENAI_API_KEY"),))
-    return config if config.upstreams else replace(config, upstreams=(LITELLM, ANTHROPIC, OPENAI))
+    if upstream is not None:
+        return replace(
+            config, upstreams=(Upstream(name="upstream", url=upstream.rstrip("/"), key_env="OPENAI_API_KEY"),)
+        )
+    return config if config.upstreams else replace(config, upstreams=(*first, LITELLM, ANTHROPIC, OPENAI))
 
 
 def parse(text: str, name: str = "config.yaml") -> Config:
@@ -176,6 +177,15 @@ def parse(text: str, name: str = "config.yaml") -> Config:
         if upstream.via == "passthrough" and not upstream.url.startswith(("http://", "https://")):
             raise ConfigError(f"{name}: upstream '{upstream.name}' needs a url that begins with http:// or https://")
     return config
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """What stands in somebody else's file; nothing where there is none that can be read."""
+    try:
+        said = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 def secret(variable: str) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 COMMANDS: Mapping[str, str] = {
     "up": "Serve.",
     "run": "Run an agent through the gateway, and say what was saved.",
+    "env": "What to set so that an agent you start yourself goes through the gateway.",
     "demo": "See it work: a recorded session, no key, no network.",
     "stats": "What was saved, in tokens and money.",
     "audit": "Every rewrite: before, after, and why.",

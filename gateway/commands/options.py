@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from gateway.config import Config, load
+from gateway.config import Config, Upstream, load
 from gateway.errors import ConfigError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -48,13 +48,13 @@ def json_option(function: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
 
 
-def read_config(file: Path | None, data: Path, upstream: str | None = None) -> Config:
-    """The configuration in use. Refuses with file and line if it is broken."""
+def read_config(file: Path | None, data: Path, upstream: str | None = None, first: tuple[Upstream, ...] = ()) -> Config:
+    """The configuration in use, `first` before the default upstreams. Refuses with file and line if it is broken."""
     own = data / "config.yaml"
     if upstream is not None and not upstream.startswith(("http://", "https://")):
         raise Refusal(f"--upstream {upstream}: give a URL that begins with http:// or https://, its /v1 included")
     try:
-        return load(file or (own if own.exists() else None), upstream=upstream)
+        return load(file or (own if own.exists() else None), upstream=upstream, first=first)
     except ConfigError as error:
         raise Refusal(error.message) from error
 

@@ -7,9 +7,10 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 import uvloop
@@ -20,6 +21,7 @@ from gateway.commands.figures import change, dollars, plural
 from gateway.commands.options import Refusal, config_option, data_option, open_folder, read_config
 from gateway.commands.up import gateway_at
 from gateway.config import Config
+from gateway.setup import Setup
 from memory import Totals
 
 SETTLE = 5.0
@@ -50,10 +52,19 @@ def command(file: Path | None, upstream: str | None, data: Path, agent: tuple[st
 
     A gateway that serves the data folder already is used; else one is started for as long as the agent runs.
     """
-    config = read_config(file, data, upstream)
     url = running.find(open_folder(data))
     if url is not None and (file or upstream):
         raise Refusal(f"a gateway serves this folder at {url} as it was started; stop it, or pass another --data")
+    config = read_config(file, data, upstream)
+    ours = url or f"http://{config.server.host}:{config.server.port}"
+    setup = agents.set_up(agent[0], ours, os.environ)
+    if url is not None and (urls := agents.elsewhere(setup, ours)):
+        click.echo(
+            f"taco-gateway: {agent[0]} was set to {', '.join(urls)}; the gateway at {url} goes where it was told to",
+            err=True,
+        )
+    own = tuple(named for named in setup.upstreams if named.url != f"{ours}/v1")
+    config = read_config(file, data, upstream, own)
     since = time.time()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         code = runner.run(attend(agent, url) if url else _attend_alone(agent, config, data))
@@ -72,17 +83,49 @@ async def _attend_alone(agent: Sequence[str], config: Config, data: Path) -> int
 
 async def attend(agent: Sequence[str], url: str) -> int:
     """Run an agent to its end with the terminal its own; the value is its exit code, as a shell would give it."""
-    if more := agents.known(agent[0]).more:
-        click.echo(f"taco-gateway: {agent[0]} does not read OPENAI_BASE_URL: {more.format(url=url)}", err=True)
-    environment = {**os.environ, **agents.variables(agent[0], url, os.environ)}
+    setup = agents.set_up(agent[0], url, os.environ)
+    if setup.note:
+        click.echo(f"taco-gateway: about {agent[0]}: {setup.note}", err=True)
+    with _files_of(setup) as folder:
+        options = (option.replace("{folder}", folder) for option in setup.options)
+        return await _run([agent[0], *options, *agent[1:]], {**os.environ, **setup.variables})
+
+
+async def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
     try:
-        process = await asyncio.create_subprocess_exec(*agent, env=environment)
+        process = await asyncio.create_subprocess_exec(*command, env=environment)
     except OSError as error:
         kind = NotFound if isinstance(error, FileNotFoundError) else NotExecutable
-        raise kind(f"{agent[0]} cannot be started: {os.strerror(error.errno or 0)}; is it on the PATH?") from error
+        raise kind(f"{command[0]} cannot be started: {os.strerror(error.errno or 0)}; is it on the PATH?") from error
     with _passing_signals_to(process):
         code = await process.wait()
     return 128 - code if code < 0 else code
+
+
+@contextmanager
+def _files_of(setup: Setup) -> Iterator[str]:
+    """The folder with the files that the agent is told to read, for as long as it runs; nobody else may read them."""
+    if not setup.files:
+        yield ""
+        return
+    with TemporaryDirectory(prefix="taco-gateway-") as folder:
+        for name, text in setup.files.items():
+            file = Path(folder, name)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        if setup.beside is not None:
+            _link(setup.beside, Path(folder))
+        yield folder
+
+
+def _link(source: Path, folder: Path) -> None:
+    """Links in `folder` to everything in `source` that is not there already."""
+    for entry in source.iterdir():
+        here = folder / entry.name
+        if not here.exists():
+            here.symlink_to(entry.absolute())
+        elif here.is_dir():
+            _link(entry, here)
 
 
 @contextmanager
@@ -140,7 +183,7 @@ def _summary(totals: Totals, agent: str) -> str:
     accounts = totals.accounts
     raw, forwarded = (int(str(accounts.get(name, 0))) for name in ("raw_tokens", "forwarded_tokens"))
     if not totals.requests:
-        return f"nothing was saved: no request came by. Does {agent} read OPENAI_BASE_URL?"
+        return f"nothing was saved: no request came by. Does {agent} read the variables that `taco-gateway env` prints?"
     if raw <= forwarded:
         return f"nothing was saved in {plural(totals.requests, 'request')}: no tool result could be made shorter without loss."
     saved = f"{raw - forwarded:,} of {raw:,} prompt tokens saved ({change(raw, forwarded)})"

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-import json
+from pathlib import Path
 
 import pytest
 
-from gateway.agents import AGENTS, base_urls, known, variables
+from gateway.agents import AGENTS, base_urls, elsewhere, set_up
+from gateway.config import ANTHROPIC
+from gateway.setup import Setup
 
 URL = "http://127.0.0.1:1"
-BOTH = {"OPENAI_BASE_URL": f"{URL}/v1", "OPENAI_API_BASE": f"{URL}/v1"}
+USUAL = {"OPENAI_BASE_URL": f"{URL}/v1", "OPENAI_API_BASE": f"{URL}/v1", "ANTHROPIC_BASE_URL": URL}
+
+
+def leads(setup: Setup) -> dict[str, tuple[str, ...]]:
+    """Where an agent was set to, and for which models."""
+    return {upstream.url: upstream.models for upstream in setup.upstreams}
 
 
 @pytest.mark.parametrize(
     ("command", "environment", "more"),
     [
-        pytest.param("my-agent", {}, {}, id="an unknown agent gets the two usual ones"),
-        pytest.param(
-            "opencode", {"OPENCODE_CONFIG_CONTENT": "{"}, {}, id="settings that cannot be read are left alone"
-        ),
-        pytest.param(
-            "opencode", {"OPENCODE_CONFIG_CONTENT": '{"provider": 3}'}, {}, id="settings of another form, too"
-        ),
+        pytest.param("my-agent", {}, {}, id="an unknown agent gets the usual ones"),
         pytest.param("mini", {"OPENAI_BASE_URL": "http://other"}, {}, id="what was set before is replaced"),
-        pytest.param("/usr/bin/goose", {}, {"OPENAI_HOST": URL}, id="by the name at the end of a path"),
+        pytest.param(
+            "/usr/bin/goose",
+            {},
+            {"OPENAI_HOST": URL, "OPENAI_BASE_PATH": "v1/chat/completions", "ANTHROPIC_HOST": URL},
+            id="by the name at the end of a path",
+        ),
         pytest.param(
             "copilot",
             {"OPENAI_API_KEY": "k"},
@@ -34,23 +40,76 @@ BOTH = {"OPENAI_BASE_URL": f"{URL}/v1", "OPENAI_API_BASE": f"{URL}/v1"}
             },
             id="copilot gets its own names, the key among them",
         ),
+        pytest.param(
+            "copilot",
+            {"OPENAI_API_KEY": "k", "COPILOT_PROVIDER_API_KEY": "own"},
+            {"COPILOT_PROVIDER_TYPE": "openai", "COPILOT_PROVIDER_BASE_URL": f"{URL}/v1"},
+            id="a key that copilot has stays",
+        ),
+        pytest.param("openhands", {"LLM_MODEL": "openai/x"}, {"LLM_BASE_URL": f"{URL}/v1"}, id="openhands"),
+        pytest.param("openhands", {"LLM_MODEL": "anthropic/x"}, {"LLM_BASE_URL": URL}, id="openhands with Claude"),
+        pytest.param(
+            "crush", {}, {"OPENAI_API_ENDPOINT": f"{URL}/v1", "ANTHROPIC_API_ENDPOINT": URL}, id="crush has its own"
+        ),
     ],
 )
 def test_variables(command: str, environment: dict[str, str], more: dict[str, str]) -> None:
     """Every agent gets the usual variables, some get their own besides."""
-    assert variables(command, URL, environment) == BOTH | more
+    assert set_up(command, URL, environment).variables == USUAL | more
 
 
-def test_other_settings_stay() -> None:
-    """OpenCode's inline settings are completed, not replaced."""
-    given = json.dumps({"theme": "x", "provider": {"openai": {"options": {"apiKey": "k"}}}})
-    made = json.loads(variables("opencode", URL, {"OPENCODE_CONFIG_CONTENT": given})["OPENCODE_CONFIG_CONTENT"])
-    assert made == {"theme": "x", "provider": {"openai": {"options": {"apiKey": "k", "baseURL": f"{URL}/v1"}}}}
+@pytest.mark.parametrize(
+    ("command", "environment", "found"),
+    [
+        pytest.param("qwen", {}, {}, id="nothing was set"),
+        pytest.param("qwen", {"OPENAI_BASE_URL": "not a url"}, {}, id="something else was set"),
+        pytest.param(
+            "qwen",
+            {"OPENAI_BASE_URL": "http://own/v1"},
+            {ANTHROPIC.url: ("claude*",), "http://own/v1": ("*",)},
+            id="one URL for OpenAI's API leaves Anthropic's models where they are",
+        ),
+        pytest.param(
+            "aider",
+            {"OPENAI_API_BASE": "http://own/v1", "ANTHROPIC_BASE_URL": "http://their"},
+            {"http://their/v1": ("claude*",), "http://own/v1": ("*",)},
+            id="one for each",
+        ),
+        pytest.param("aider", {"ANTHROPIC_BASE_URL": "http://their"}, {"http://their/v1": ("claude*",)}, id="theirs"),
+        pytest.param(
+            "copilot", {"COPILOT_PROVIDER_BASE_URL": "http://own/v1"}, {"http://own/v1": ("*",)}, id="copilot"
+        ),
+        pytest.param("openhands", {"LLM_BASE_URL": "http://own"}, {"http://own": ("*",)}, id="openhands"),
+        pytest.param(
+            "goose",
+            {"OPENAI_HOST": "http://own", "OPENAI_BASE_PATH": "api/v3/chat/completions"},
+            {ANTHROPIC.url: ("claude*",), "http://own/api/v3": ("*",)},
+            id="goose has host and path",
+        ),
+        pytest.param(
+            "crush", {"ANTHROPIC_API_ENDPOINT": "http://their"}, {"http://their/v1": ("claude*",)}, id="crush"
+        ),
+    ],
+)
+def test_requests_go_on_to_where_the_agent_was_set(
+    command: str, environment: dict[str, str], found: dict[str, tuple[str, ...]]
+) -> None:
+    """A person who uses another provider still does."""
+    assert leads(set_up(command, URL, environment)) == found
 
 
-def test_who_needs_more_is_told() -> None:
-    """An agent that reads no variable comes with what to do instead."""
-    assert known("codex").more.format(url=URL).startswith(f'set openai_base_url = "{URL}/v1"')
-    assert known("mini").more == ""
-    assert all(agent.more or agent.variables(URL, {}) for agent in AGENTS.values())
-    assert base_urls(URL) == BOTH
+def test_every_agent_is_shown_the_way(tmp_path: Path) -> None:
+    """By a variable or an option of its own, a file, or words; those that read the usual variables need nothing else."""
+    setups = {name: set_up(name, URL, {"HOME": str(tmp_path)}) for name in AGENTS}
+    usual = {name for name, s in setups.items() if not (s.options or s.files or s.note or s.variables != USUAL)}
+
+    assert usual == {"qwen", "mini", "aider", "claude"}
+    assert base_urls(URL) == USUAL
+
+
+def test_what_a_gateway_does_anyway_is_not_elsewhere() -> None:
+    """Neither the default upstreams, nor the gateway itself after its variables were set for the whole shell."""
+    environment = {"OPENAI_BASE_URL": f"{URL}/v1", "ANTHROPIC_BASE_URL": URL}
+
+    assert elsewhere(set_up("qwen", URL, environment), URL) == ()
+    assert elsewhere(set_up("qwen", URL, environment), "http://other") == (f"{URL}/v1",)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config import Config, Upstream, load, parse
+from gateway.config import Config, Upstream, load, parse, read_yaml
 from gateway.errors import ConfigError
 
 
@@ -65,24 +65,31 @@ def test_an_upstream_on_the_command_line_replaces_those_in_the_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "urls"),
+    ("text", "names"),
     [
-        ("", ["http://own/v1"]),
-        ("upstreams: [{name: a, url: http://file/v1}]", ["http://file/v1"]),
+        ("", ["own", "litellm", "anthropic", "openai"]),
+        ("upstreams: [{name: a, url: http://file/v1}]", ["a"]),
     ],
     ids=["no upstream in the file", "one in the file"],
 )
-def test_what_an_agent_was_set_to_serves_only_where_the_file_names_nothing(
-    text: str, urls: list[str], tmp_path: Path
+def test_what_an_agent_was_set_to_counts_only_where_the_file_names_nothing(
+    text: str, names: list[str], tmp_path: Path
 ) -> None:
     """The operator's word is the stronger one."""
-    file = tmp_path / "config.yaml"
+    file, own = tmp_path / "config.yaml", (Upstream(name="own", url="http://own/v1"),)
     file.write_text(text)
 
-    assert [upstream.url for upstream in load(file, otherwise="http://own/v1/").upstreams] == urls
-    assert [upstream.url for upstream in load(file, upstream="http://it/v1", otherwise="http://own").upstreams] == [
-        "http://it/v1"
-    ]
+    assert [upstream.name for upstream in load(file, first=own).upstreams] == names
+    assert [upstream.name for upstream in load(file, upstream="http://it/v1", first=own).upstreams] == ["upstream"]
+
+
+@pytest.mark.parametrize("text", [None, "a: [", "- 1", "\x00"], ids=["none", "broken", "a list", "no text"])
+def test_a_foreign_file_that_cannot_be_read_says_nothing(text: str | None, tmp_path: Path) -> None:
+    """It is not ours to complain of."""
+    if text is not None:
+        (tmp_path / "f").write_text(text)
+
+    assert read_yaml(tmp_path / "f") == {}
 
 
 @pytest.mark.parametrize(

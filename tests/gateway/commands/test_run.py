@@ -49,7 +49,9 @@ def totals(requests: int, rewrites: int = 0, **accounts: object) -> Totals:
     ("found", "said"),
     [
         pytest.param(
-            totals(0), "nothing was saved: no request came by. Does x read OPENAI_BASE_URL?", id="nobody came"
+            totals(0),
+            "nothing was saved: no request came by. Does x read the variables that `taco-gateway env` prints?",
+            id="nobody came",
         ),
         pytest.param(
             totals(3, raw_tokens=9, forwarded_tokens=9),
@@ -114,13 +116,86 @@ async def test_a_running_gateway_is_used(taco: Any, start: Any) -> None:
     assert f"a gateway serves this folder at {gateway.url}" in refused.err
 
 
-async def test_an_agent_that_needs_more(tmp_path: Path, taco: Any) -> None:
-    """An agent that reads no variable is started all the same, after saying so."""
-    (tmp_path / "codex").write_text("#!/bin/sh\n")
-    (tmp_path / "codex").chmod(0o755)
-    ended = await taco("run", "--data", tmp_path / "data", "--", tmp_path / "codex")
+def command(folder: Path, name: str, script: str) -> Path:
+    """A command that is called like an agent."""
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / name).chmod(0o755)
+    return folder / name
+
+
+async def test_an_agent_that_is_not_served(tmp_path: Path, taco: Any) -> None:
+    """It is started all the same, after saying so."""
+    ended = await taco("run", "--data", tmp_path / "data", "--", command(tmp_path / "bin", "gemini", "exit 3"))
+    assert ended.code == 3
+    assert "gemini: it speaks the Gemini API, which is not served here" in ended.err
+
+
+async def test_options_stand_behind_the_name(tmp_path: Path, taco: Any) -> None:
+    """Before the agent's own, which may begin with the name of a command."""
+    codex = command(tmp_path / "bin", "codex", 'printf "%s\\n" "$@"')
+    ended = await taco("run", "--data", tmp_path / "data", "--", codex, "exec", "-c", "x=1", "do it")
+    first, second, *rest = ended.out.splitlines()
+    assert (first, rest) == ("-c", ["exec", "-c", "x=1", "do it"])
+    assert second.startswith('openai_base_url="http://127.0.0.1:')
+
+
+async def test_files_are_there_while_the_agent_runs(tmp_path: Path, taco: Any) -> None:
+    """In a folder that nobody else may read, beside links to what the person has; then they are gone, and the person's
+    own are as they were, with what the agent wrote into them."""
+    own = tmp_path / ".cline" / "data"
+    (own / "settings").mkdir(parents=True)
+    providers = '{"providers": {"openai-compatible": {"settings": {"baseUrl": "http://x/v1", "model": "m"}}}}'
+    (own / "settings" / "providers.json").write_text(providers)
+    (own / "settings" / "other.json").write_text("{}")
+    (own / "sessions").mkdir()
+    script = """
+test "$1" = --data-dir && stat -c %a "$2" && cat "$2/settings/providers.json" "$2/settings/other.json"
+echo new > "$2/sessions/new"; echo "$2" > folder"""
+    cline = command(tmp_path / "bin", "cline", f"cd {tmp_path}\n{script}")
+    ended = await taco("run", "--data", tmp_path / "data", "--", cline, "do it")
     assert ended.code == 0
-    assert "does not read OPENAI_BASE_URL: set openai_base_url" in ended.err
+    assert ended.out.startswith("700\n")
+    assert '"baseUrl": "http://127.0.0.1:' in ended.out
+    assert ended.out.endswith("{}")
+    assert (own / "settings" / "providers.json").read_text() == providers
+    assert (own / "sessions" / "new").read_text() == "new\n"
+    assert not (tmp_path / (tmp_path / "folder").read_text().strip()).exists()
+
+
+ASKS = """
+import json, os, urllib.request
+for name, path, headers in (
+    ("OPENAI_BASE_URL", "/chat/completions", {}),
+    ("ANTHROPIC_BASE_URL", "/v1/messages", {"anthropic-version": "2023-06-01"}),
+):
+    model = "claude-x" if headers else "gpt-x"
+    body = json.dumps({"model": model, "messages": [{"role": "user", "content": "go"}], "max_tokens": 9}).encode()
+    headers["content-type"] = "application/json"
+    urllib.request.urlopen(urllib.request.Request(os.environ[name] + path, body, headers)).read()
+"""
+
+
+async def test_requests_go_on_to_where_the_agent_was_set(tmp_path: Path, taco: Any) -> None:
+    """Each API's to the URL that the person's variables named for it."""
+    one, other = Scripted(Scenario()), Scripted(Scenario())
+    async with serving(one) as openai, serving(other) as anthropic:
+        agent = ("--", sys.executable, "-c", ASKS)
+        own = {"OPENAI_BASE_URL": f"{openai}/v1", "ANTHROPIC_BASE_URL": anthropic}
+        ended = await taco("run", "--data", tmp_path, *agent, **own)
+    assert ended.code == 0, ended.err
+    assert [request.path for request in one.received] == ["/v1/chat/completions"]
+    assert [request.path for request in other.received] == ["/v1/messages"]
+
+
+async def test_a_running_gateway_goes_where_it_was_told_to(tmp_path: Path, taco: Any, start: Any) -> None:
+    """If the agent's settings led to another place, that is said."""
+    async with serving(Scripted(Scenario())) as upstream:
+        gateway = await start("--upstream", f"{upstream}/v1")
+        said = await taco("run", "--data", gateway.data, "--", "true", OPENAI_BASE_URL="http://own/v1")
+        silent = await taco("run", "--data", gateway.data, "--", "true", OPENAI_BASE_URL=f"{gateway.url}/v1")
+    assert f"true was set to http://own/v1; the gateway at {gateway.url} goes where it was told to" in said.err
+    assert "was set to" not in silent.err
 
 
 async def test_signals_reach_the_agent(tmp_path: Path, taco: Any) -> None:
