@@ -74,7 +74,8 @@ class _Response:
             item.deltas.setdefault((kind, index if isinstance(index, int) else 0), []).append(delta)
 
     def close(self, problem: str | None) -> Reply:
-        output = self.said.get("output") or [self.items[place].close() for place in sorted(self.items)]
+        made = (self.items[place].close() for place in sorted(self.items))
+        output = self.said.get("output") or [item for item in made if item]
         message = {"type": "response", "id": self.said.get("id"), "role": "assistant", "output": output}
         error = self.error or problem
         return Reply(
