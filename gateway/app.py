@@ -16,7 +16,6 @@ from starlette.types import Receive, Scope, Send
 
 from gateway import admin
 from gateway.config import Config, Upstream
-from gateway.errors import UpgradeRequired
 from gateway.evolving.asking import ask_through_litellm
 from gateway.evolving.budget import Budget
 from gateway.evolving.evolution import Evolution
@@ -24,7 +23,7 @@ from gateway.evolving.pools import Pools
 from gateway.evolving.proposer import Links, ModelProposer
 from gateway.evolving.rules import POOL, built_in
 from gateway.evolving.study import judge, study
-from gateway.exchange import Exchange, Offer, Walk, refuse
+from gateway.exchange import Exchange, Offer, Walk
 from gateway.models import has_several, list_models
 from gateway.pins import Pins
 from gateway.processes import Worker
@@ -42,6 +41,7 @@ from gateway.remembering.injecting import Injector, read_index
 from gateway.rewriter import Rewriter
 from gateway.sessions import Sessions
 from gateway.shapes import SHAPES
+from gateway.websocket import WebSockets
 from memory import Archive, Decisions, Logged, PoolEvents, RawLog, Spill
 
 CHECKPOINT_SECONDS = 60.0
@@ -61,6 +61,7 @@ class Gateway:
     archiving: Archiving
     recorder: Recorder
     walk: Walk
+    websockets: WebSockets
 
 
 @asynccontextmanager
@@ -117,6 +118,7 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
                     archiving=archiving,
                     recorder=recorder,
                     walk=walk,
+                    websockets=WebSockets(walk, routes, config, clock),
                 )
             finally:
                 recorder.stop()
@@ -186,17 +188,18 @@ class _Application(Starlette):
     """Our own pages by Starlette; the paths that belong to the provider as plain ASGI, since each layer costs at each chunk."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"].startswith("/v1/"):
+        if scope["type"] in ("http", "websocket") and scope["path"].startswith("/v1/"):
             await self._provide(scope, receive, send)
         else:
             await super().__call__(scope, receive, send)
 
     async def _provide(self, scope: Scope, receive: Receive, send: Send) -> None:
         gateway: Gateway = self.state.gateway
+        if scope["type"] == "websocket":
+            await gateway.websockets.run(scope, receive, send)
+            return
         path, method = scope["path"], scope["method"]
-        if any(name == b"upgrade" and value.lower() == b"websocket" for name, value in scope["headers"]):
-            await refuse(UpgradeRequired("WebSocket is not served here: send the request over HTTP"), scope, send)
-        elif method == "GET" and path == "/v1/models" and has_several(gateway.routes, scope):
+        if method == "GET" and path == "/v1/models" and has_several(gateway.routes, scope):
             await list_models(gateway.routes, scope, receive, send)
         else:
             await gateway.walk.run(scope, receive, send, SHAPES.get(path) if method == "POST" else None)

@@ -7,7 +7,8 @@ GatewayError
 ├── MissingKey          401  the upstream needs a key and nobody gave one
 ├── UpstreamUnreachable 502  no connection, or none in time
 ├── UpstreamBroke            the upstream ended in the middle of its answer; too late for a status
-├── UpgradeRequired     426  a WebSocket was asked for
+├── UpgradeRequired     426  a WebSocket was asked for where there is none
+├── UpgradeRefused           the upstream refused a WebSocket; the client gets its status
 └── ConfigError              `config.yaml` cannot be used; never reaches a client
 """
 
@@ -81,6 +82,15 @@ class UpgradeRequired(BadRequest):
 
     status = 426
     code = "websocket_not_supported"
+
+
+class UpgradeRefused(GatewayError):
+    """The upstream answered a WebSocket's handshake with something else."""
+
+    def __init__(self, message: str, answered: int, headers: tuple[tuple[bytes, bytes], ...]) -> None:
+        super().__init__(message)
+        self.answered = answered
+        self.headers = headers
 
 
 class ConfigError(GatewayError):

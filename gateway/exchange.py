@@ -128,7 +128,7 @@ class Walk:
         except Exception as error:
             exchange.outcome, exchange.error = "failed", f"{type(error).__name__}: {error}"
             structlog.get_logger("taco").exception("request failed", request=exchange.id)
-            await client.fail(_own_fault(exchange), spoken_at(got.path))
+            await client.fail(own_fault(exchange), spoken_at(got.path))
         finally:
             self.close(exchange)
 
@@ -293,15 +293,9 @@ class Client:
         await self._send(message)
 
 
-def _own_fault(exchange: Exchange) -> GatewayError:
+def own_fault(exchange: Exchange) -> GatewayError:
+    """What a client is told where the gateway failed."""
     return GatewayError(f"the gateway failed; its log says why under request {exchange.id}: please report it")
-
-
-async def refuse(error: GatewayError, scope: Scope, send: Send) -> None:
-    """Answer with an error and nothing else; there was no exchange."""
-    got = inbound.read_head(scope)
-    exchange = Exchange(id=got.id, method=got.method, path=got.path, started=0.0)
-    await Client(send, exchange, lambda: 0.0).fail(error, spoken_at(got.path))
 
 
 def _forwarding(exchange: Exchange, got: Inbound, conversation: Conversation, body: bytes, packed: bytes) -> Request:

@@ -46,7 +46,7 @@ def read_head(scope: Scope) -> Inbound:
     path = scope.get("raw_path", scope["path"].encode()).decode("latin-1").partition("?")[0]
     return Inbound(
         id=_request_id(fields),
-        method=scope["method"],
+        method=scope.get("method", "GET"),  # a WebSocket begins as one
         path=f"{path}?{query}" if query else path,
         headers=headers,
         fields=fields,

@@ -14,7 +14,7 @@ from gateway.cache import BoundedCache
 from gateway.identity import Observer, Seen, declares_shell, last_assistant, text_in
 from gateway.passes import CACHED_CHARS, FirstSight, Forms, Pass, Shown
 from gateway.pins import Commit, Pinned, Pins, Recalled
-from gateway.sent import Sending, Sent
+from gateway.sent import Sending, Sent, forwarded
 from gateway.spans import encode_string, replace
 from gateway.types import Conversation
 from memory import StoreError
@@ -93,21 +93,8 @@ class Rewriter:
                 again = self._pass(sent, pinned | won, stored)
                 again.signals, done = done.signals, again.run(rest, frozenset(), None)
         out, digests = self._splice(body, conversation, rest, done, sent)
-        last = conversation.messages[-1]
-        self._sending.keep(
-            conversation,
-            chain,
-            known,
-            Sent(
-                last=last,
-                seen=len(seen),
-                pinned=done.pinned,
-                shown=done.shown,
-                mismatches=done.kept["mismatch"],
-                digests=digests,
-                body=memoryview(out)[: len(out) - (len(body) - last.end)],
-            ),
-        )
+        sent = forwarded(conversation, len(seen), done, digests, out, len(body))
+        self._sending.keep(conversation, chain, known, sent)
         return Outgoing(
             body=out,
             seen=tuple(seen),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gateway.cache import BoundedCache
-from gateway.passes import Shown
+from gateway.passes import Pass, Shown
 from gateway.pins import Pinned, Recalled
 from gateway.types import Conversation, Placed
 
@@ -33,6 +33,22 @@ class Sent:
     def end(self) -> int:
         """Where the last message ends in the body that came."""
         return self.last.end if self.last else 0
+
+
+def forwarded(
+    conversation: Conversation, seen: int, done: Pass, digests: Mapping[int, bytes], body: bytes, size: int
+) -> Sent:
+    """What is forwarded of a conversation as `body`, where a body of this size came."""
+    last = conversation.messages[-1]
+    return Sent(
+        last=last,
+        seen=seen,
+        pinned=done.pinned,
+        shown=done.shown,
+        mismatches=done.kept["mismatch"],
+        digests=digests,
+        body=memoryview(body)[: len(body) - (size - last.end)],
+    )
 
 
 class Sending:

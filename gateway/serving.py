@@ -13,6 +13,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 KEEP_ALIVE = 3600
 """Seconds that an idle connection stays open: agents think, and run commands, between their requests."""
 
+WEBSOCKET_MB = 256
+"""Largest message of a WebSocket."""
+
 
 class _Watched:
     """An application, and what its lifespan raised: the server only says that it failed."""
@@ -90,7 +93,10 @@ def _settings(app: ASGIApp, grace: int) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http="httptools",
-        ws="none",
+        ws="websockets-sansio",
+        ws_max_size=WEBSOCKET_MB << 20,
+        ws_ping_interval=None,  # what the provider does not ask, the client is not asked
+        ws_per_message_deflate=False,
         access_log=False,
         server_header=False,
         date_header=False,

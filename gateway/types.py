@@ -127,4 +127,32 @@ class Answer(Protocol):
         """Let the connection go; closes it if the body has not ended."""
 
 
+class Channel(Protocol):
+    """A WebSocket to a provider."""
+
+    headers: Headers
+    """Of its handshake."""
+
+    @property
+    def protocol(self) -> str | None:
+        """The subprotocol that was agreed on."""
+
+    @property
+    def code(self) -> int:
+        """With which it was closed; 1006 where it broke."""
+
+    @property
+    def reason(self) -> str:
+        """Why it was closed, in the words of who closed it."""
+
+    async def send(self, message: str | bytes) -> None:
+        """Pass a message on. Raises `OSError` where the connection is gone."""
+
+    def messages(self) -> AsyncIterator[str | bytes]:
+        """What comes, until it is closed."""
+
+    async def aclose(self, code: int = 1000) -> None:
+        """Close it, if it is not closed yet."""
+
+
 Send = Callable[[Request], Awaitable[Answer]]

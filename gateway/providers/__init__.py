@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from gateway.config import Api, Upstream
 from gateway.errors import UnknownModel
-from gateway.types import Answer, Request
+from gateway.types import Answer, Channel, Request
 
 
 class Provider(Protocol):
@@ -20,6 +20,14 @@ class Provider(Protocol):
 
     async def aclose(self) -> None:
         """Let all connections go."""
+
+
+@runtime_checkable
+class Connects(Protocol):
+    """A way to models that has WebSockets as well."""
+
+    async def connect(self, request: Request, protocols: Sequence[str]) -> Channel:
+        """Open one at the request's path. Raises `UpgradeRefused` where the upstream answers otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from io import BytesIO
+from typing import Any
 
 import aiohttp
 from multidict import CIMultiDict
 from yarl import URL
 
 from gateway.config import Upstream, secret
-from gateway.errors import GatewayError, MissingKey, UpstreamBroke, UpstreamUnreachable
-from gateway.types import Answer, Headers, Request
+from gateway.errors import GatewayError, MissingKey, UpgradeRefused, UpstreamBroke, UpstreamUnreachable
+from gateway.headers import as_text, passing
+from gateway.types import Answer, Channel, Headers, Request
 
-HOP_BY_HOP = frozenset(
-    {
-        b"connection",
-        b"keep-alive",
-        b"proxy-authenticate",
-        b"proxy-authorization",
-        b"proxy-connection",
-        b"te",
-        b"trailer",
-        b"transfer-encoding",
-        b"upgrade",
-    }
-)
 _OURS = (b"host", b"content-length", b"expect")
 _AUTOMATIC = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
+_TOLD = (b"retry-after", b"x-request-id", b"x-ratelimit-", b"openai-", b"www-authenticate")
+"""Headers of a refusal that the client gets."""
 _KEYS = (b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key")
 
 _ERRORS: tuple[tuple[type[BaseException], str], ...] = (
@@ -57,6 +48,7 @@ class Passthrough:
             auto_decompress=False,
             skip_auto_headers=_AUTOMATIC,
             cookie_jar=aiohttp.DummyCookieJar(),
+            ws_response_class=_Socket,
         )
         return cls(upstream, session)
 
@@ -75,16 +67,33 @@ class Passthrough:
             raise self._unreachable(error) from error
         return _Response(response, self._upstream.name)
 
+    async def connect(self, request: Request, protocols: Sequence[str]) -> Channel:
+        """Open a WebSocket at the same path under the upstream's URL. Raises `UpgradeRefused`."""
+        url = URL(self._upstream.url + request.path.removeprefix("/v1"), encoded=True)
+        try:
+            socket = await self._session.ws_connect(
+                url, headers=self._headers(request), protocols=protocols, max_msg_size=0
+            )
+        except aiohttp.WSServerHandshakeError as error:
+            headers = tuple(
+                (k.lower().encode(), v.encode("utf-8", "replace")) for k, v in (error.headers or {}).items()
+            )
+            told = tuple(pair for pair in headers if pair[0].startswith(_TOLD))
+            raise UpgradeRefused(f"upstream '{self._upstream.name}' refused a WebSocket", error.status, told) from error
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise self._unreachable(error) from error
+        assert isinstance(socket, _Socket)
+        return socket
+
     def _headers(self, request: Request) -> CIMultiDict[str]:
         out: CIMultiDict[str] = CIMultiDict()
-        dropped = HOP_BY_HOP | _named_by_connection(request.headers)
         keys = [name for name, _ in request.headers if name in _KEYS]
-        for name, value in request.headers:
-            if name in dropped or name in _OURS or name.startswith(b"x-taco-"):
+        for name, value in passing(request.headers):
+            if name in _OURS or name.startswith(b"x-taco-"):
                 continue
             if name in _KEYS and not self._upstream.client_key:
                 continue
-            out.add(name.decode("latin-1"), _text(value))
+            out.add(name.decode("latin-1"), as_text(value))
         if not keys or not self._upstream.client_key:
             self._add_key(out)
         return out
@@ -109,6 +118,39 @@ class Passthrough:
         await self._session.close()
 
 
+class _Socket(aiohttp.ClientWebSocketResponse):
+    """A WebSocket under way."""
+
+    def __init__(
+        self, reader: Any, writer: Any, protocol: str | None, response: aiohttp.ClientResponse, *more: Any, **named: Any
+    ) -> None:
+        super().__init__(reader, writer, protocol, response, *more, **named)
+        self.headers: Headers = passing(response.raw_headers)
+        self.reason = ""
+
+    @property
+    def code(self) -> int:
+        """With which it was closed."""
+        return self.close_code or 1006
+
+    async def send(self, message: str | bytes) -> None:
+        """Pass a message on."""
+        await (self.send_str(message) if isinstance(message, str) else self.send_bytes(message))
+
+    async def messages(self) -> AsyncIterator[str | bytes]:
+        """What comes, until it is closed."""
+        while True:
+            message = await self.receive()
+            if message.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
+                self.reason = str(message.extra or "") if message.type is aiohttp.WSMsgType.CLOSE else ""
+                return
+            yield message.data
+
+    async def aclose(self, code: int = 1000) -> None:
+        """Close it, if it is not closed yet."""
+        await self.close(code=code)
+
+
 class _Response:
     """An upstream's answer under way."""
 
@@ -116,8 +158,7 @@ class _Response:
         self._response = response
         self._name = name
         self.status = response.status
-        dropped = HOP_BY_HOP | _named_by_connection(_lowered(response.raw_headers))
-        self.headers: Headers = tuple(pair for pair in _lowered(response.raw_headers) if pair[0] not in dropped)
+        self.headers: Headers = passing(response.raw_headers)
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """The body's bytes as they arrive, still encoded."""
@@ -135,20 +176,3 @@ class _Response:
 def _data(body: bytes | AsyncIterator[bytes]) -> object:
     """The body as aiohttp wants it: large ones in the manner of a file, which it writes piece by piece."""
     return BytesIO(body) if isinstance(body, bytes) and len(body) > 1 << 20 else body or None
-
-
-def _text(value: bytes) -> str:
-    """A header's value as aiohttp, which writes UTF-8, gives it back."""
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value.decode("latin-1")
-
-
-def _lowered(headers: tuple[tuple[bytes, bytes], ...]) -> Headers:
-    return tuple((name.lower(), value) for name, value in headers)
-
-
-def _named_by_connection(headers: Headers) -> frozenset[bytes]:
-    named = (value for name, value in headers if name == b"connection")
-    return frozenset(token.strip().lower() for value in named for token in value.split(b","))

@@ -20,8 +20,8 @@ __all__ = ["NAME", "PATH", "calls_tools", "error_body", "error_event", "read", "
 NAME = "responses"
 PATH = "/v1/responses"
 
-_ELSEWHERE = frozenset({"previous_response_id", "conversation", "prompt"})
-"""Fields that name what the provider has: items, or a prompt with its model."""
+_ELSEWHERE = frozenset({"previous_response_id", "conversation", "prompt", "generate"})
+"""Fields that name what the provider has (items, or a prompt with its model), or that no answer is asked for."""
 _LISTING = Listing(NAME, "input", read_message, single=True, instead=_ELSEWHERE)
 _CALLS = re.compile(
     rb'"type"\s*:\s*"(?:function_call|custom_tool_call|local_shell_call|shell_call|apply_patch_call|computer_call)"'
