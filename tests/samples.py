@@ -206,6 +206,79 @@ class Responses:
         return ChatCompletions().error(body)
 
 
+class AnthropicMessages:
+    """Anthropic Messages."""
+
+    key, needed = "messages", True
+
+    def request(
+        self, steps: Sequence[Step] = (), *, stream: bool = False, parts: Sequence[Any] = (), **more: Any
+    ) -> dict[str, Any]:
+        """Messages with one call and one result for each step, the last with the mark of a cache."""
+        messages: list[dict[str, Any]] = [{"role": "user", "content": [{"type": "text", "text": TASK}]}]
+        for k, step in enumerate(steps):
+            call = {"type": "tool_use", "id": f"toolu_{k}", "name": "bash", "input": {"command": step.command}}
+            result = {"type": "tool_result", "tool_use_id": f"toolu_{k}", "content": step.output}
+            messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+        last = messages[-1]["content"][-1]
+        last["cache_control"] = {"type": "ephemeral"}
+        if parts:
+            last["content"] = [{"type": "text", "text": last["content"]}, *parts]
+        tools = [{"name": "bash", "input_schema": {"type": "object"}}]
+        head = {"model": "m-1", "max_tokens": 1000, "system": "You use a shell.", "messages": messages, "tools": tools}
+        return {**head, **({"stream": True} if stream else {}), **more}
+
+    def parts(self, body: Mapping[str, Any]) -> list[Any]:
+        """Those of the last result."""
+        return list(body["messages"][-1]["content"][-1]["content"])
+
+    def outputs(self, body: Mapping[str, Any]) -> list[str]:
+        """The contents of results in messages of the user's."""
+        blocks = [block for m in body["messages"] if m["role"] == "user" for block in m["content"]]
+        return [block["content"] for block in blocks if block["type"] == "tool_result"]
+
+    def usage(self, prompt: int, answer: int, cached: int | None = None) -> dict[str, Any]:
+        """Tokens of input and output; those from the cache are beside the input."""
+        beside = {} if cached is None else {"cache_read_input_tokens": cached}
+        return {"input_tokens": prompt - (cached or 0), **beside, "output_tokens": answer}
+
+    def answer(self, text: str, usage: Mapping[str, Any] | None = None) -> bytes:
+        """One block."""
+        return json.dumps(self._message([{"type": "text", "text": text}], "end_turn", usage)).encode()
+
+    def events(self, text: str, usage: Mapping[str, Any] | None = None) -> list[bytes]:
+        """The beginning with what the prompt costs, a delta for each word, the reason and what the answer costs, the end."""
+        begun = self._message([], None, {**usage, "output_tokens": 1} if usage else None)
+        told: list[dict[str, Any]] = [{"type": "message_start", "message": begun}]
+        told.append({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
+        told.append({"type": "ping"})
+        words = ({"type": "text_delta", "text": word} for word in text.split(" "))
+        told += [{"type": "content_block_delta", "index": 0, "delta": word} for word in words]
+        told.append({"type": "content_block_stop", "index": 0})
+        ended = {"stop_reason": "end_turn", "stop_sequence": None}
+        counted = {"usage": {"output_tokens": usage["output_tokens"]}} if usage else {}
+        told += [{"type": "message_delta", "delta": ended, **counted}, {"type": "message_stop"}]
+        return [f"event: {e['type']}\ndata: {json.dumps(e, ensure_ascii=False)}\n\n".encode() for e in told]
+
+    def _message(self, content: list[Any], reason: str | None, usage: Mapping[str, Any] | None) -> dict[str, Any]:
+        told = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m-1", "content": content}
+        return {**told, "stop_reason": reason, "stop_sequence": None, **_usage(usage)}
+
+    def error_event(self, data: bytes) -> str:
+        """The error body as the data of an event of this name."""
+        assert data.startswith(b"event: error\ndata: ")
+        assert data.endswith(b"}\n\n")
+        return self.error(data.removeprefix(b"event: error\ndata: "))
+
+    def error(self, body: bytes) -> str:
+        """``{"type": "error", "error": {type, message}}``."""
+        whole = json.loads(body)
+        assert set(whole) == {"type", "error"}
+        assert set(whole["error"]) == {"type", "message"}
+        assert whole["type"] == "error"
+        return str(whole["error"]["message"])
+
+
 def _usage(usage: Mapping[str, Any] | None) -> dict[str, Any]:
     return {"usage": dict(usage)} if usage else {}
 
@@ -213,6 +286,7 @@ def _usage(usage: Mapping[str, Any] | None) -> dict[str, Any]:
 SAMPLES: dict[str, Sample] = {
     "/v1/chat/completions": ChatCompletions(),
     "/v1/responses": Responses(),
+    "/v1/messages": AnthropicMessages(),
 }
 """By path, as the table of the shapes."""
 

@@ -10,7 +10,7 @@ from typing import Protocol
 from gateway.bodies import Cache
 from gateway.errors import GatewayError
 from gateway.replies import Reply
-from gateway.shapes import chat_completions, responses
+from gateway.shapes import anthropic_messages, chat_completions, responses
 from gateway.types import Conversation
 
 
@@ -42,6 +42,7 @@ class Shape(Protocol):
 SHAPES: dict[str, Shape] = {
     chat_completions.PATH: chat_completions,
     responses.PATH: responses,
+    anthropic_messages.PATH: anthropic_messages,
 }
 
 BESIDE: dict[str, Shape] = {
