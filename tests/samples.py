@@ -45,6 +45,9 @@ class Sample(Protocol):
     def outputs(self, body: Mapping[str, Any]) -> list[str]:
         """The tool outputs that stand in a request, in order."""
 
+    def unmarked(self, body: bytes) -> bytes:
+        """A request without what a client moves on from turn to turn."""
+
     def usage(self, prompt: int, answer: int, cached: int | None = None) -> dict[str, Any]:
         """What a provider reports."""
 
@@ -95,6 +98,10 @@ class ChatCompletions:
     def outputs(self, body: Mapping[str, Any]) -> list[str]:
         """The contents of the role `tool`."""
         return [message["content"] for message in body["messages"] if message["role"] == "tool"]
+
+    def unmarked(self, body: bytes) -> bytes:
+        """The same."""
+        return body
 
     def usage(self, prompt: int, answer: int, cached: int | None = None) -> dict[str, Any]:
         """Tokens of prompt and completion."""
@@ -162,6 +169,10 @@ class Responses:
     def outputs(self, body: Mapping[str, Any]) -> list[str]:
         """Those of the type `function_call_output`."""
         return [item["output"] for item in body["input"] if item.get("type") == "function_call_output"]
+
+    def unmarked(self, body: bytes) -> bytes:
+        """The same."""
+        return body
 
     def usage(self, prompt: int, answer: int, cached: int | None = None) -> dict[str, Any]:
         """Tokens of input and output."""
@@ -236,6 +247,10 @@ class AnthropicMessages:
         """The contents of results in messages of the user's."""
         blocks = [block for m in body["messages"] if m["role"] == "user" for block in m["content"]]
         return [block["content"] for block in blocks if block["type"] == "tool_result"]
+
+    def unmarked(self, body: bytes) -> bytes:
+        """Without the mark of a cache."""
+        return body.replace(b', "cache_control": {"type": "ephemeral"}', b"")
 
     def usage(self, prompt: int, answer: int, cached: int | None = None) -> dict[str, Any]:
         """Tokens of input and output; those from the cache are beside the input."""

@@ -89,7 +89,7 @@ class _Answer:
             finish_reason=reason if isinstance(reason, str) else None,
             usage=self.usage,
             error=error,
-            complete=error is None and self.ended,
+            complete=error is None and (self.ended or reason is not None),
         )
 
 
