@@ -46,6 +46,7 @@ SHAPES: dict[str, Shape] = {
 }
 
 BESIDE: dict[str, Shape] = {
+    "/v1/messages/count_tokens": anthropic_messages,
     "/v1/responses/compact": responses,
     "/v1/responses/input_tokens": responses,
 }

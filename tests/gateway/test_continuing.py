@@ -130,25 +130,3 @@ async def test_what_it_goes_on_from_is_not_known(tmp_path: Path) -> None:
 
     assert len(up.last.body) < len(PROGRESS)
     assert row.rewrites
-
-
-@pytest.mark.parametrize("path", ["/v1/responses/compact", "/v1/responses/input_tokens"])
-async def test_a_history_that_is_sent_for_another_purpose(tmp_path: Path, path: str) -> None:
-    """It is what the model read of it: pinned rewrites stand, nothing new is decided, and it is no turn."""
-    items: list[Any] = [*FIRST, asking(0, "make")["output"][0], result(0, PROGRESS)]
-    fresh = [asking(1, "make")["output"][0], result(1, PROGRESS + "again\n")]
-    async with upstream(whole(b"")) as up, service(configured(up.url), tmp_path) as gateway:
-        wire = Wire(up, gateway)
-        before = await gateway.row(await say(wire, 1, items, "make", store=False))
-        body = {"model": "m-1", "input": [*items, *fresh]}
-        beside = await wire.ask(whole(b"{}"), path, dump(body))
-        row = await gateway.row(beside)
-        sent = json.loads(up.last.body)["input"]
-        after = await gateway.row(await say(wire, 2, [*items, *fresh], "ls", store=False))
-
-    assert sent[:3] == json.loads(up.calls[0].body)["input"]
-    assert sent[2] != items[2]
-    assert sent[3:] == fresh
-    assert (row.accounts, row.rewrites, row.shape) == ({}, (), None)
-    assert after.session == before.session
-    assert json.loads(up.last.body)["input"][4] != fresh[1]

@@ -1,0 +1,47 @@
+"""Paths that take a history for another purpose than an answer: token counts, compaction."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gateway.shapes import BESIDE
+from tests.samples import PROGRESS, SAMPLES, Step, dump
+from tests.service import Wire
+from tests.wire import whole
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+FIRST = Step("make", PROGRESS)
+SECOND = Step("make again", PROGRESS + "once more\n")
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+async def test_a_history_that_is_sent_for_another_purpose(line: Wire, beside: str) -> None:
+    """It is what the model has read of it: pinned rewrites stand, nothing new is decided, and it is no turn."""
+    path = BESIDE[beside].PATH
+    sample = SAMPLES[path]
+    early, late = sample.request([FIRST]), sample.request([FIRST, SECOND])
+    turn = await line.gateway.row(await line.ask(whole(sample.answer("ok")), path, dump(early)))
+    sent = json.loads(line.up.last.body)
+    other = await line.gateway.row(await line.ask(whole(b"{}"), beside, dump(late)))
+    told = json.loads(line.up.last.body)
+    next_turn = await line.gateway.row(await line.ask(whole(sample.answer("ok")), path, dump(late)))
+
+    assert sample.outputs(sent)[0] != PROGRESS
+    assert sample.outputs(told) == [sample.outputs(sent)[0], SECOND.output]
+    assert (other.accounts, other.rewrites, other.shape) == ({}, (), None)
+    assert next_turn.session == turn.session
+    assert not next_turn.retry
+    assert sample.outputs(json.loads(line.up.last.body))[1] != SECOND.output
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+async def test_a_history_that_was_never_seen(line: Wire, beside: str) -> None:
+    """Goes on as the same bytes."""
+    body = dump(SAMPLES[BESIDE[beside].PATH].request([Step("make", PROGRESS * 2)]))
+    answer = await line.ask(whole(b'{"input_tokens": 7}'), beside, body)
+
+    assert (answer.status, answer.body) == (200, b'{"input_tokens": 7}')
+    assert line.up.last.body == body
