@@ -39,7 +39,9 @@ def said(message: Message) -> str:
     """All that a message says, arguments of its calls included, as the words that they are."""
     calls = "\n".join(f"{call.tool} {call.arguments}" for call in message.calls)
     text = message.words.removesuffix(calls).removesuffix("\n")
-    return "\n".join([text, *(string for call in message.calls for string in _strings(call.arguments))])
+    return "\n".join(
+        [*filter(None, [text]), *(string for call in message.calls for string in _strings(call.arguments))]
+    )
 
 
 def _strings(arguments: str) -> Iterator[str]:

@@ -10,12 +10,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from gateway.cache import BoundedCache
 from gateway.errors import BadRequest
 from gateway.identity import Item, Observer, Seen, chain, text_in
 from gateway.quoting import said
 from gateway.recordings import RecordingError, Session, read_sessions
-from gateway.shapes import chat_completions
+from gateway.rereading import reread
 from gateway.types import Conversation, Message
 from memory import Message as Stored
 from rules_engine import Result, Sample, Turn
@@ -37,14 +36,18 @@ def turns(
     found: dict[int, list[Seen]] = defaultdict(list)
     for one in seen:
         found[one.at].append(one)
-    words = ""
+    words, speaker = "", ""
     results: list[Result] = []
     for at, placed in enumerate(conversation.messages[start:], start):
         message = placed.message
         told = said(message) if message.role == "assistant" else _told(message, found[at])
-        if message.role == "assistant" or told:
+        if message.role == speaker == "assistant" and not results:
+            words = "\n".join(
+                filter(None, (words, told))
+            )  # some forms have a message for each thing that an agent says
+        elif message.role == "assistant" or told:
             yield Turn(said=words, results=tuple(results))
-            words, results = told, []
+            words, speaker, results = told, message.role, []
         results += [result(item) for one in found[at] for item in one.items]
     yield Turn(said=words, results=tuple(results))
 
@@ -62,7 +65,7 @@ def _told(message: Message, seen: Sequence[Seen]) -> str:
 def read_turns(session: Session) -> list[Turn]:
     """The turns of a recorded session, with its observations as the walk finds them. Raises `RecordingError`."""
     try:
-        conversation = _conversation(session.messages)
+        conversation, _ = reread(session.messages)
     except BadRequest as error:
         raise RecordingError(f"{session.name}: {error.message}") from error
     seen = Observer().observe(conversation, "", chain(conversation, ""))
@@ -71,11 +74,7 @@ def read_turns(session: Session) -> list[Turn]:
 
 def archived(messages: Sequence[Stored]) -> Conversation:
     """A conversation of the archive, without what was forgotten of it. Raises `BadRequest` if that leaves none."""
-    return _conversation([json.loads(message.content) for message in messages if message.content])
-
-
-def _conversation(messages: Sequence[object]) -> Conversation:
-    return chat_completions.read(json.dumps({"model": "recorded", "messages": messages}).encode(), BoundedCache(0))
+    return reread([json.loads(message.content) if message.content else None for message in messages])[0]
 
 
 def read_samples(path: Path, refuse: Refuse, heard: Callable[[int], None] | None = None) -> Iterator[Sample]:

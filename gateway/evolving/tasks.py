@@ -165,7 +165,8 @@ def _try(task: Task, new: Sequence[Observation], settings: Settings) -> dict[str
 
 def _recent(conversation: Conversation) -> int:
     """Index of the message with which the turns begin that a complaint may look back to."""
-    asked = [k for k, placed in enumerate(conversation.messages) if placed.message.role == "assistant"]
+    asks = [placed.message.role == "assistant" for placed in conversation.messages]
+    asked = [k for k, (before, ask) in enumerate(zip([False, *asks], asks, strict=False)) if ask and not before]
     return asked[-LOOK_BACK - 1] if len(asked) > LOOK_BACK else 0
 
 

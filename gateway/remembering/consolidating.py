@@ -9,14 +9,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gateway.cache import BoundedCache
 from gateway.config import Config
 from gateway.errors import BadRequest
 from gateway.recording.prices import PriceBook
 from gateway.remembering.facts import remember, write_pool
 from gateway.remembering.recurring import propose, recall, recur
 from gateway.remembering.topics import keys_of
-from gateway.shapes import chat_completions
+from gateway.rereading import reread
 from memory import Archive
 from memory.levels import Archived, Levels
 from rules_engine.evolution.pool import Pool
@@ -71,11 +70,11 @@ async def consolidate(
 
 async def _said(archive: Archive, session: str) -> list[str]:
     """What the user of a session said before the first answer: later, tools speak in the user's place, too."""
-    messages = [message.content for message in await archive.conversation(session) if message.content]
-    body = json.dumps({"model": "recorded", "messages": [json.loads(content) for content in messages]}).encode()
+    messages = [message.content for message in await archive.conversation(session)]
     try:
-        told = [placed.message for placed in chat_completions.read(body, BoundedCache(0)).messages]
+        conversation, _ = reread([json.loads(content) if content else None for content in messages])
     except BadRequest:
         return []  # all of it was forgotten
+    told = [placed.message for placed in conversation.messages]
     first = next((at for at, message in enumerate(told) if message.role == "assistant"), len(told))
     return [message.words for message in told[:first] if message.role == "user"]

@@ -14,11 +14,10 @@ from hashlib import blake2b
 from itertools import product
 from typing import Literal
 
-from gateway.cache import BoundedCache
 from gateway.calls import is_shell
 from gateway.errors import BadRequest
 from gateway.identity import Item, Observer, chain
-from gateway.shapes import chat_completions
+from gateway.rereading import reread
 from memory import Archive
 from memory.errors import EntryRefused
 from memory.levels import Candidate, Levels, Pointer, Witness
@@ -76,10 +75,8 @@ async def recall(archive: Archive, tenant: str) -> AsyncIterator[list[Step]]:
 
 def steps(session: str, messages: Sequence[bytes]) -> list[Step]:
     """What an agent ran in a session; messages that were forgotten are empty."""
-    places = [at for at, content in enumerate(messages) if content]
-    body = json.dumps({"model": "recorded", "messages": [json.loads(messages[at]) for at in places]}).encode()
     try:
-        conversation = chat_completions.read(body, BoundedCache(0))
+        conversation, places = reread([json.loads(content) if content else None for content in messages])
     except BadRequest:
         return []
     seen = Observer().observe(conversation, "", chain(conversation, ""))

@@ -52,6 +52,19 @@ def read(*messages: dict[str, Any]) -> list[tuple[str, list[str]]]:
             id="what a person says in between is nobody's result",
         ),
         pytest.param(
+            [
+                says("do it"),
+                {"type": "message", **says("so", "assistant")},
+                {"type": "function_call", "call_id": "c", "name": "bash", "arguments": '{"command":"ls"}'},
+                {"type": "function_call", "call_id": "d", "name": "bash", "arguments": '{"command":"pwd"}'},
+                {"type": "function_call_output", "call_id": "c", "output": "a"},
+                {"type": "function_call_output", "call_id": "d", "output": "/"},
+                {"type": "message", **says("Done.", "assistant")},
+            ],
+            [("do it", []), ("so\nls\npwd", ["a", "/"]), ("Done.", [])],
+            id="items that an agent says one after the other are one turn",
+        ),
+        pytest.param(
             [says("do it"), says("ls", "assistant"), says("<returncode>0</returncode>\n<output>\na\n</output>")],
             [("do it", []), ("ls", ["a\n"])],
             id="a terminal in a user message is a result",
