@@ -1,0 +1,142 @@
+"""Real agents, unmodified: each runs noisy commands through a gateway, and a tap on either side of it hears what is said."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.agents import set_up
+from gateway.providers.scripted import Scripted
+from gateway.scenario import Scenario, Turn
+from gateway.serving import serving
+from tests.clients.comparing import RESULTS, changed
+from tests.clients.installing import NotHad, install
+from tests.clients.table import CLIENTS, PATIENCE, Client
+from tests.clients.taps import Passed, Tap, tapped
+from tests.commandline import environment
+
+NOISE = r"""
+for part in articles suppliers; do
+  for percent in $(seq 0 2 100); do
+    printf '\r\033[32m%-12s\033[0m %*s %3d%%' "$part" $((percent / 2)) '#' "$percent"
+  done
+  echo
+done
+for number in $(seq 60); do echo "shelf ok"; done
+echo "shelf 61: error: 2 articles are missing"
+sleep 0.3  # some terminals are read to their end only while somebody holds them open
+"""
+RULES = "".join(f"def rule_{n}(price):\n    return price * {n} + {n * n}\n\n\n" for n in range(1, 40))
+LOOK = Turn(text="Look around.", shell=("ls -la && cat -n rules.py",))
+TURNS = (
+    LOOK,
+    Turn(text="Check the stock.", shell=("sh noise.sh",)),
+    Turn(text="Rule 7 is wrong.", shell=("sed -i 's/price \\* 7 /price * 8 /' rules.py && cat -n rules.py",)),
+    Turn(text="Check again.", shell=("sh noise.sh; exit 3",)),
+    Turn(text="Where is it used?", shell=("grep -n 'return price' rules.py",)),
+    Turn(text="Rule 7 is mended."),
+)
+
+
+@pytest.fixture(scope="session")
+def programs() -> Path:
+    """Where the agents are installed; those tests are left out where they cannot be, and the stand-ins remain."""
+    try:
+        return install()
+    except NotHad as error:
+        pytest.skip(str(error))
+
+
+@dataclass(frozen=True)
+class Wire:
+    """A scripted model behind a gateway, and the taps on both sides of that."""
+
+    url: str
+    front: Tap
+    back: Tap
+
+    def pairs(self, path: str) -> list[tuple[Passed, Passed]]:
+        """What was sent and what arrived, request by request."""
+        return [(sent, self.back.passed[n]) for n, sent in self.front.passed.items() if sent.path == path]
+
+    def bodies(self, path: str) -> list[tuple[bytes, bytes]]:
+        """Body by body, or frame by frame; fails where one was lost or added."""
+        pairs = self.pairs(path)
+        return list(chain.from_iterable(zip(sent.bodies, got.bodies, strict=True) for sent, got in pairs))
+
+
+@asynccontextmanager
+async def wire(start: Any, turns: Sequence[Turn]) -> AsyncIterator[Wire]:
+    """All of it, in service."""
+    async with serving(Scripted(Scenario(tuple(turns)))) as model, tapped(model) as (back, url):
+        gateway = await start("--upstream", f"{url}/v1")
+        async with tapped(gateway.url) as (front, url):
+            yield Wire(url, front, back)
+
+
+async def work(client: Client, programs: Path, folder: Path, url: str) -> str:
+    """The agent at work in a folder, to its end; what it printed."""
+    place, home = folder / "work", folder / "home"
+    place.mkdir()
+    (place / "noise.sh").write_text(NOISE)
+    (place / "rules.py").write_text(RULES)
+    for name, text in client.files.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+    home.mkdir(exist_ok=True)
+    given = {
+        name: value for name, value in environment(HOME=str(home), **client.variables).items() if "PYTHON" not in name
+    }
+    setup = set_up(client.name, url, given)
+    process = await asyncio.create_subprocess_exec(
+        *(str(client.program(programs)), *setup.options, *client.arguments, "Mend rule 7."),
+        cwd=place,
+        env={**given, **setup.variables},
+        stdin=DEVNULL,
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+    out, err = await asyncio.wait_for(process.communicate(), PATIENCE)
+    assert process.returncode == 0, (out + err).decode()
+    return out.decode()
+
+
+def with_tools(pairs: list[tuple[bytes, bytes]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """The requests of the main conversation: those for a title or a count have no tools."""
+    read = [(json.loads(sent), json.loads(got)) for sent, got in pairs]
+    return [(sent, got) for sent, got in read if sent.get("tools") or sent.get("previous_response_id")]
+
+
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=[f"{name} {c.version}" for name, c in CLIENTS.items()])
+async def test_an_agent_at_work(client: Client, programs: Path, tmp_path: Path, start: Any) -> None:
+    """It finishes its work as it would, its model received less than it sent, and nothing but results of tools was changed."""
+    results = RESULTS[client.path]
+    async with wire(start, (Turn(text="Hello."),) * client.greeted + TURNS) as between:
+        said = await work(client, programs, tmp_path, between.url)
+        bodies = between.bodies(client.path)
+        sockets = [sent for sent, _ in between.pairs(client.path) if "upgrade" in {k.lower() for k in sent.headers}]
+
+    assert "Rule 7 is mended." in said
+    assert "price * 8 + 49" in (tmp_path / "work" / "rules.py").read_text()
+    assert bool(sockets) == client.websocket
+    assert not any(sent.refused for sent in sockets)
+
+    pairs = [pair for sent, got in bodies for pair in changed(sent, got, results)]
+    assert len(set(pairs)) >= 3
+    for before, after in pairs:
+        assert len(after) < len(before)
+        assert ("2 articles are missing" in before) == ("2 articles are missing" in after)
+    assert sum(len(got) for _, got in bodies) < sum(len(sent) for sent, _ in bodies)
+
+    decided = dict(pairs)
+    for sent, got in with_tools(bodies):
+        assert [decided.get(text, text) for text in results(sent)] == results(got)
