@@ -118,9 +118,54 @@ def responses(draw: st.DrawFn) -> dict[str, Any]:
     first = [{"role": "developer", "content": "x" * 2500}, {"role": "user", "content": draw(contents("input_text"))}]
     listed = first + [item for step in draw(st.lists(items(), max_size=3)) for item in step]
     tools = draw(st.just([{"type": "function", "name": "bash"}]) | values)
-    more = draw(st.sampled_from([{}, {"store": False}, {"truncation": "auto"}, {"previous_response_id": "resp_x"}]))
+    more: dict[str, Any] = draw(
+        st.sampled_from([{}, {"store": False}, {"truncation": "auto"}, {"previous_response_id": "resp_x"}])
+    )
     given = draw(st.sampled_from([listed] * 5 + ["Hello."]))
     return {"model": "m", "input": given, "tools": tools, **more} | draw(unknown)
+
+
+def blocks(result: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """A content of Messages: a string, nothing, or blocks, with and without the mark of a cache."""
+    text = st.builds(lambda text, more: {"type": "text", "text": text} | more, outputs, extras)
+    thought = st.builds(lambda text: {"type": "thinking", "thinking": text, "signature": "c2ln"}, outputs)
+    theirs = st.builds(
+        lambda kind, inner: {"type": kind, "tool_use_id": "c0", "content": inner, "text": PROGRESS},
+        st.sampled_from(["web_search_tool_result", "image", "document", "search_result", "redacted_thinking"]),
+        outputs | st.lists(text, max_size=1),
+    )
+    marks = st.sampled_from([{}, {"cache_control": {"type": "ephemeral"}}])
+    marked = st.builds(lambda block, mark: block | mark, text | thought | theirs | result, marks)
+    return outputs | st.none() | st.lists(marked | values, max_size=3)
+
+
+@st.composite
+def anthropic_messages(draw: st.DrawFn) -> dict[str, Any]:
+    """A conversation with results in the user's messages, thoughts, marks, and messages of the system amid."""
+    results = st.builds(
+        lambda call, inner, failed, more: (
+            {"type": "tool_result", "tool_use_id": call, "content": inner} | failed | more
+        ),
+        st.sampled_from(["c0", "c1", "c2"]),
+        noise | blocks(st.just({"type": "tool_result", "content": PROGRESS})) | values,
+        st.sampled_from([{}, {"is_error": False}, {"is_error": True}]),
+        extras,
+    )
+    messages: list[Any] = [{"role": "user", "content": draw(blocks(results))} | draw(extras)]
+    for k in range(draw(st.integers(0, 3))):
+        said, answered = draw(blocks(results)), draw(results)
+        call = {"type": "tool_use", "id": f"c{k}", "name": draw(shell), "input": {"command": draw(texts)}} | draw(
+            extras
+        )
+        messages.append({"role": "assistant", "content": [*(said if isinstance(said, list) else []), call]})
+        more = draw(blocks(results))
+        content = more if isinstance(more, str) else [answered, *(more or [])]
+        messages.append({"role": draw(st.sampled_from(["user", "user", "system"])), "content": content} | draw(extras))
+    edits = st.sampled_from(["clear_thinking_20251015", "clear_tool_uses_20250919"]).map(lambda kind: [{"type": kind}])
+    managed = draw(st.none() | st.builds(lambda edits: {"edits": edits}, edits) | values)
+    tools = draw(st.just([{"name": "bash", "input_schema": {}}]) | values)
+    fields = {"system": "x" * 2500, "messages": messages, "tools": tools, "context_management": managed}
+    return {"model": "m", **fields} | draw(unknown)
 
 
 def may_chat(body: Any, path: Path) -> bool:
@@ -141,13 +186,31 @@ def may_respond(body: Any, path: Path) -> bool:
     return path[2] == "output" and item.get("type") in {"mcp_call", *(f"{kind}_output" for kind in known)}
 
 
+def may_tell(body: Any, path: Path) -> bool:
+    """Whether a text is the user's, or stands in a result in the user's message, by itself or in a block of text."""
+    if path[0] != "messages" or body["messages"][path[1]]["role"] != "user" or path[2] != "content":
+        return False
+    if len(path) == 3:
+        return True
+    at: Path = path[4:]
+    block: dict[str, Any] = body["messages"][path[1]]["content"][path[3]]
+    if block.get("type") == "tool_result" and at[:1] == ("content",) and len(at) > 1:
+        at, block = at[2:], block["content"][at[1]]
+    elif block.get("type") == "tool_result":
+        return at == ("content",)
+    kind: object = block.get("type", "text")
+    return at == ("text",) and kind == "text"
+
+
 BODIES: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "/v1/chat/completions": chat_completions(),
     "/v1/responses": responses(),
+    "/v1/messages": anthropic_messages(),
 }
 MAY_DIFFER: dict[str, Callable[[Any, Path], bool]] = {
     "/v1/chat/completions": may_chat,
     "/v1/responses": may_respond,
+    "/v1/messages": may_tell,
 }
 """(body, where a text is) → whether it may be rewritten."""
 
