@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import re2
 
@@ -28,62 +29,124 @@ _LOOK = 4
 _VERBOSE = re2.compile(r"(?:^|[ \t])(?:-v+|--verbose)(?:$|[ \t;&|)])")
 
 
+class Reading:
+    """What the lines of one text say, as positions; each thing is looked for once, and only if somebody asks."""
+
+    def __init__(self, lines: Sequence[str], command: str = "") -> None:
+        """`command` is what printed them."""
+        self._lines = lines
+        self._command = command
+
+    @cached_property
+    def _data(self) -> bytes:
+        return encode(self._lines)
+
+    @cached_property
+    def failures(self) -> frozenset[int]:
+        """Lines that themselves state a failure."""
+        return frozenset(_heads(self._data))
+
+    @cached_property
+    def criticals(self) -> frozenset[int]:
+        """Those, and the lines that belong to them: traces, snippets, what is indented."""
+        heads = sorted(self.failures)
+        return frozenset(_blocks(_Page.read(self._lines, self._data), heads)) if heads else frozenset()
+
+    @cached_property
+    def verdicts(self) -> frozenset[int]:
+        """Lines that state a result or an end; the last line that says anything is one."""
+        found = set(find_lines(p.VERDICTS, self._data)).difference(find_lines(p.PROGRESS, self._data))
+        last = next((at for at in range(len(self._lines) - 1, -1, -1) if self._lines[at].strip()), None)
+        return frozenset(found if last is None else found | {last})
+
+    @property
+    def stated(self) -> frozenset[int]:
+        """Lines that state a failure or a result, with what belongs to them."""
+        return self.criticals | self.verdicts
+
+    @cached_property
+    def protected(self) -> frozenset[int]:
+        """Lines that no rule may leave out: what is stated, but for the items of a long list that passed.
+
+        Their names speak of failures ("returns false when it fails"), and the list's own result stands elsewhere; so it
+        does where very many lines of what is run, or of a log, say the same of one thing each. Who asks for every item
+        gets it.
+        """
+        passing = list(find_lines(p.PASSING, self._data))
+        if _VERBOSE.search(self._command):
+            return self.stated.union(passing)
+        return self.stated - self._told_elsewhere(passing)
+
+    def _told_elsewhere(self, passing: Sequence[int]) -> set[int]:
+        """Items of long lists, but for those with a word that who looks for trouble looks for."""
+        lines, failing, ends = self._lines, self.criticals, self.verdicts
+        items = set(passing if len(passing) >= _LIST else ())
+        done = is_deed(self._command)
+        script = not done and is_script(self._command)
+        places = ends - failing if done or script else (ends - failing) & stamped(lines)
+        same = groups(lines, sorted(places), _CROWD if script else _MANY)
+        items.update(at for group in same for at in ordinary(lines, group))
+        listed = sorted(items)
+        trouble = {listed[at] for at in find_lines(p.TROUBLE, encode([lines[at] for at in listed]))}
+        # A word that all of a great many lines have in the same place sets none of them apart; warnings count if nothing is worse.
+        crowds = (
+            group for group in same if len(group) >= _CROWD and (failing or "warning" not in lines[group[0]].lower())
+        )
+        trouble.difference_update(at for group in crowds for at in group)
+        return items - trouble
+
+    def is_failing(self, observation: Observation) -> bool:
+        """Whether the command failed: by its exit code where that can be trusted, else by what its lines state."""
+        if observation.exit_code:
+            return True
+        if observation.exit_code == 0 and not hides_failure(observation.command):
+            return False
+        return bool(self.failures) and nature(observation) == "terminal"
+
+
+class Readings:
+    """The texts that one decision comes by, each read once."""
+
+    def __init__(self, command: str) -> None:
+        """`command` is what printed them."""
+        self._command = command
+        self._known: dict[str, Reading] = {}
+
+    def of(self, text: str) -> Reading:
+        """What the lines of a text say."""
+        if text not in self._known:
+            self._known[text] = Reading(text.split("\n"), self._command)
+        return self._known[text]
+
+
 def criticals(lines: Sequence[str]) -> frozenset[int]:
-    """Positions of lines that state a failure, and of the lines that belong to them: traces, snippets, what is indented."""
-    data = encode(lines)
-    heads = _heads(data)
-    return frozenset(_blocks(_Page.read(lines, data), sorted(heads))) if heads else frozenset()
+    """Positions of lines that state a failure, and of the lines that belong to them."""
+    return Reading(lines).criticals
 
 
 def failures(lines: Sequence[str]) -> frozenset[int]:
     """Positions of the lines that themselves state a failure."""
-    return frozenset(_heads(encode(lines)))
+    return Reading(lines).failures
 
 
 def verdicts(lines: Sequence[str]) -> frozenset[int]:
-    """Positions of lines that state a result or an end; the last line that says anything is one."""
-    data = encode(lines)
-    found = set(find_lines(p.VERDICTS, data)).difference(find_lines(p.PROGRESS, data))
-    last = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].strip()), None)
-    return frozenset(found if last is None else found | {last})
+    """Positions of lines that state a result or an end."""
+    return Reading(lines).verdicts
 
 
 def stated(lines: Sequence[str]) -> frozenset[int]:
     """Positions of lines that state a failure or a result, with what belongs to them."""
-    return criticals(lines) | verdicts(lines)
+    return Reading(lines).stated
 
 
 def protected(lines: Sequence[str], command: str = "") -> frozenset[int]:
-    """Positions of lines that no rule may leave out: what is stated, but for the items of a long list that passed.
-
-    Their names speak of failures ("returns false when it fails"), and the list's own result stands elsewhere; so it does
-    where very many lines of what is run, or of a log, say the same of one thing each. Who asks for every item gets it.
-    """
-    passing = list(find_lines(p.PASSING, encode(lines)))
-    if _VERBOSE.search(command):
-        return stated(lines).union(passing)
-    failing, ends = criticals(lines), verdicts(lines)
-    items = set(passing if len(passing) >= _LIST else ())
-    done = is_deed(command)
-    script = not done and is_script(command)
-    places = ends - failing if done or script else (ends - failing) & stamped(lines)
-    same = groups(lines, sorted(places), _CROWD if script else _MANY)
-    items.update(at for group in same for at in ordinary(lines, group))
-    listed = sorted(items)
-    trouble = {listed[at] for at in find_lines(p.TROUBLE, encode([lines[at] for at in listed]))}
-    # A word that all of a great many lines have in the same place sets none of them apart; warnings count if nothing is worse.
-    crowds = (group for group in same if len(group) >= _CROWD and (failing or "warning" not in lines[group[0]].lower()))
-    trouble.difference_update(at for group in crowds for at in group)
-    return (failing | ends) - (items - trouble)
+    """Positions of lines that no rule may leave out."""
+    return Reading(lines, command).protected
 
 
 def is_failing(observation: Observation, lines: Sequence[str]) -> bool:
-    """Whether the command failed: by its exit code where that can be trusted, else by what its lines state."""
-    if observation.exit_code:
-        return True
-    if observation.exit_code == 0 and not hides_failure(observation.command):
-        return False
-    return bool(failures(lines)) and nature(observation) == "terminal"
+    """Whether the command that printed `lines` failed."""
+    return Reading(lines).is_failing(observation)
 
 
 def _heads(data: bytes) -> set[int]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 from rules_engine import guards, invariants, lossy, pointing
-from rules_engine.critical import is_failing, protected, stated
+from rules_engine.critical import Reading, Readings
 from rules_engine.draft import Draft
 from rules_engine.kinds import BOUND, GROUPING, LOSSLESS
 from rules_engine.natures import nature
@@ -18,7 +18,6 @@ from rules_engine.types import (
     Form,
     Kept,
     KeptReason,
-    Nature,
     Observation,
     Rewritten,
     Rule,
@@ -59,15 +58,20 @@ def _decide(observation: Observation, ruleset: RuleSet, context: Context) -> Dec
     sort = nature(observation)
     observation = replace(observation, nature=sort)
     base = tidy(observation, settings)
-    cut = _run_rules(base, observation, rules, settings, context.recall_ids) if sort == "terminal" else base
+    readings = Readings(observation.command)
+    if sort == "terminal":
+        rules = _fitting(rules, observation, settings, readings.of(base.text))
+        cut = _run_rules(base, key, rules, readings, context.recall_ids)
+    else:
+        cut = base
     plain = _reduce(cut, observation, settings, grouping=True)
-    pointed = _point(plain, observation, sort, settings, context)
+    pointed = _point(plain, observation, settings, context, readings)
     drafts = [pointed, plain] if pointed.sources else [plain]
     drafts = [draft for draft in drafts if draft.applied]
     if not drafts:
         return Kept(key=key, reason="no gain")
     for draft in drafts:
-        if breach := invariants.breach(observation, ((base, cut), (plain, draft)), sort):
+        if breach := invariants.breach(observation, ((base, cut), (plain, draft)), readings):
             return Kept(key=key, reason="invariant", detail=breach)
     return Rewritten(key=key, raw_digest=text_digest(observation.text), forms=tuple(draft.form() for draft in drafts))
 
@@ -96,27 +100,33 @@ def _reduce(draft: Draft, observation: Observation, settings: Settings, *, group
     return draft
 
 
-def _run_rules(
-    draft: Draft, observation: Observation, rules: tuple[Rule, ...], settings: Settings, taken: Collection[str]
-) -> Draft:
-    if not rules:
-        return draft
-    lines = draft.text.split("\n")
-    if is_failing(observation, lines):
-        rules = tuple(rule for rule in rules if rule.on_failing and settings.critical == "guarded")
+def _fitting(
+    rules: tuple[Rule, ...], observation: Observation, settings: Settings, reading: Reading
+) -> tuple[Rule, ...]:
+    """Those of the rules that may run on an output that says this."""
+    if not rules or not reading.is_failing(observation):
+        return rules
+    return tuple(rule for rule in rules if rule.on_failing and settings.critical == "guarded")
+
+
+def _run_rules(draft: Draft, key: str, rules: tuple[Rule, ...], readings: Readings, taken: Collection[str]) -> Draft:
     if not rules:
         return draft
     bound = (at for start, end in _bound(draft) for at in range(start, end))
-    return lossy.leave_out(draft, observation.key, rules, protected(lines, observation.command).union(bound), taken)
+    return lossy.leave_out(draft, key, rules, readings.of(draft.text).protected.union(bound), taken)
 
 
-def _point(draft: Draft, observation: Observation, sort: Nature, settings: Settings, context: Context) -> Draft:
+def _point(draft: Draft, observation: Observation, settings: Settings, context: Context, readings: Readings) -> Draft:
+    sort = observation.nature
     if context.shell is False or not context.earlier or "shown" in settings.disabled or sort == "structured":
         return draft
     if invariants.is_json(draft.text):
         return draft
+    reading = readings.of(draft.text)
     guard = pointing.Guard(
-        stays=stated if sort == "terminal" else None, bound=_bound(draft), ids=frozenset(context.recall_ids)
+        stays=(lambda: reading.stated) if sort == "terminal" else None,
+        bound=_bound(draft),
+        ids=frozenset(context.recall_ids),
     )
     return pointing.point(draft, observation.key, context.earlier, settings, guard)
 

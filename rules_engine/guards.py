@@ -13,7 +13,7 @@ GAIN = 4
 
 def worthwhile(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     """The edits that remove enough."""
-    return tuple(edit for edit in edits if gains(edit))
+    return tuple([edit for edit in edits if gains(edit)])
 
 
 def gains(edit: Edit) -> bool:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rules_engine import guards, marks
-from rules_engine.critical import protected
+from rules_engine.critical import Readings
 from rules_engine.draft import Draft
 from rules_engine.kinds import LOSSLESS
 from rules_engine.types import Nature, Observation, Omission
 
 
-def breach(observation: Observation, omitting: Sequence[tuple[Draft, Draft]], sort: Nature) -> str | None:
+def breach(observation: Observation, omitting: Sequence[tuple[Draft, Draft]], readings: Readings) -> str | None:
     """The first law that is broken, or `None`.
 
     `omitting` are the steps that leave something out, each as it was before and after, the last one's after being the
-    result; what lossless kinds make between them is proved by their inverses.
+    result; what lossless kinds make between them is proved by their inverses. `readings` are of these texts.
     """
     draft = omitting[-1][1]
     if len(draft.text) >= len(observation.text):
@@ -25,18 +25,18 @@ def breach(observation: Observation, omitting: Sequence[tuple[Draft, Draft]], so
     if is_json(observation.text) and not is_json(draft.text):
         return "it was JSON, and is not any more"
     for before, after in omitting:
-        if fault := _omitted(before, after, observation, sort):
+        if fault := _omitted(before, after, observation.nature, readings):
             return fault
     return _unsettled(observation, draft)
 
 
-def _omitted(before: Draft, after: Draft, observation: Observation, sort: Nature) -> str | None:
+def _omitted(before: Draft, after: Draft, sort: Nature | None, readings: Readings) -> str | None:
     if after.omissions == before.omissions:
         return None
     lines, result = before.text.split("\n"), after.text.split("\n")
     if fault := _misplaced(lines, result, after.omissions[len(before.omissions) :]):
         return fault
-    if sort == "terminal" and (lost := _unstated(lines, result, observation.command)):
+    if sort == "terminal" and (lost := _unstated(lines, result, readings.of(before.text).protected)):
         return f"{lost} lines that state a failure or a result are gone"
     return None
 
@@ -70,9 +70,9 @@ def _misplaced(lines: Sequence[str], result: Sequence[str], made: Sequence[Omiss
     return None if at == len(lines) and not omissions else "lines are missing without a mark"
 
 
-def _unstated(lines: Sequence[str], result: Sequence[str], command: str) -> int:
+def _unstated(lines: Sequence[str], result: Sequence[str], protected: Iterable[int]) -> int:
     """How many lines that state a failure or a result the result lacks."""
-    said = Counter(lines[at] for at in protected(lines, command))
+    said = Counter(lines[at] for at in protected)
     return sum((said - Counter(result)).values())
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 
 Form = tuple[str, ...]
 """The words of a line; numbers and names as masks."""
@@ -35,18 +34,14 @@ _FIGURE = re.compile(r"\d+")
 
 def groups(lines: Sequence[str], places: Iterable[int], fewest: int) -> list[list[int]]:
     """Of the lines at `places`, those of one form that at least so many have; a form has a word and something that varies."""
-    known: dict[str, str] = {}
+    masked = _Masked().__getitem__
     found: dict[Form, list[int]] = {}
     for at in places:
         line = lines[at]
         words = line.split() if len(line) <= _WIDEST else []
         if not words or words[0].startswith(_DATA):
             continue
-        for word in words:
-            if word not in known:
-                known[word] = _mask(word)
-        form = tuple([known[word] for word in words])
-        found.setdefault(form, []).append(at)
+        found.setdefault(tuple(map(masked, words)), []).append(at)
     return [at for form, at in found.items() if len(at) >= fewest and _tells(form)]
 
 
@@ -57,6 +52,14 @@ def ordinary(lines: Sequence[str], group: Sequence[int]) -> list[int]:
     for column in zip(*rows, strict=True):
         out.difference_update(_odd(column))
     return [group[at] for at in sorted(out)]
+
+
+class _Masked(dict[str, str]):
+    """Words as they stand in a form, each looked at once."""
+
+    def __missing__(self, word: str) -> str:
+        self[word] = mask = _mask(word)
+        return mask
 
 
 def _mask(word: str) -> str:
@@ -73,19 +76,21 @@ def _tells(form: Form) -> bool:
 
 def _odd(column: Sequence[str]) -> set[int]:
     """Places of values that few others have, or that are far from them."""
-    counts = Counter(column)
-    if len(counts) == 1:
+    if column.count(column[0]) == len(column):
         return set()
+    counts = Counter(column)
     if len(counts) <= FEW:
         return _rare(column, counts)
     if len(column[0]) == len(column[-1]) and list(column) == sorted(column):
         return set()  # a clock
-    shapes = [_FIGURE.sub(NUMBER, value) for value in column]
+    together = "\n".join(column)  # no word holds a line break
+    shapes = _FIGURE.sub(NUMBER, together).split("\n")
     kinds = Counter(shapes)
     if len(kinds) > 1:
         return _rare(shapes, kinds) if len(kinds) <= FEW else set()
-    figures = zip(*(map(int, _FIGURE.findall(value)) for value in column), strict=True)
-    return {at for values in figures for at in _far(values)}
+    figures = [*map(int, _FIGURE.findall(together))]
+    each = len(figures) // len(column)
+    return {at for place in range(each) for at in _far(figures[place::each])}
 
 
 def _rare(column: Sequence[str], counts: Counter[str]) -> set[int]:
@@ -93,9 +98,10 @@ def _rare(column: Sequence[str], counts: Counter[str]) -> set[int]:
     return {at for at, value in enumerate(column) if counts[value] <= fewest}
 
 
-def _far(values: Sequence[int]) -> list[int]:
+def _far(values: list[int]) -> list[int]:
     """What only grows is a count or a clock."""
-    if all(before <= after for before, after in pairwise(values)):
+    ranked = sorted(values)
+    if ranked == values:
         return []
-    most = max(sorted(values)[(len(values) * 19) // 20 - 1], 1)
+    most = max(ranked[(len(values) * 19) // 20 - 1], 1)
     return [at for at, value in enumerate(values) if value > FAR * most]

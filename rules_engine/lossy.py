@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby, pairwise
+from typing import Any
 
 from rules_engine import guards, marks
 from rules_engine.draft import Draft
@@ -16,6 +18,8 @@ from rules_engine.types import Observation, Omission, Rule, RuleRef, RuleSet
 
 LEAST_CONFIDENCE = 0.3
 """A rule with less is off (TACO's number)."""
+PARSED = 512
+"""Rules whose params stay checked and compiled."""
 
 
 def matching(ruleset: RuleSet, observation: Observation) -> tuple[Rule, ...]:
@@ -59,14 +63,35 @@ def leave_out(
 def _drop(lines: tuple[str, ...], rules: Sequence[Rule], protected: frozenset[int]) -> dict[int, RuleRef]:
     """Positions to leave out, each with the rule that said so; a rule sees what those before it left."""
     out: dict[int, RuleRef] = {}
+    left, seen, shielded = list(range(len(lines))), lines, protected
     for rule in rules:
-        kind = KINDS[rule.kind]
-        left = [at for at in range(len(lines)) if at not in out]
-        shielded = frozenset(place for place, at in enumerate(left) if at in protected)
-        places = kind.drop(tuple(lines[at] for at in left), kind.parse(rule.params), shielded)
+        places = KINDS[rule.kind].drop(seen, _parsed(rule.kind, _Same(rule.params)), shielded)
         # Whatever the kind says, what is protected stays.
-        out.update({left[place]: (rule.id, rule.version) for place in places if place not in shielded})
+        gone = {left[place]: (rule.id, rule.version) for place in places if place not in shielded}
+        if gone:
+            out |= gone
+            left = [at for at in left if at not in gone]
+            seen = tuple([lines[at] for at in left])
+            shielded = frozenset([place for place, at in enumerate(left) if at in protected])
     return out
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Same:
+    """A rule's params, by which object they are: a rule never changes, and its patterns take long to compare."""
+
+    params: Mapping[str, object]
+
+    def __hash__(self) -> int:
+        return id(self.params)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.params is other.params
+
+
+@lru_cache(PARSED)
+def _parsed(kind: str, same: _Same) -> Any:
+    return KINDS[kind].parse(same.params)
 
 
 def _runs(dropped: Collection[int]) -> Iterator[tuple[int, int]]:

@@ -20,7 +20,7 @@ RULE = ("shown", shown.VERSION)
 class Guard:
     """What a pointer may not hide, part, or be named."""
 
-    stays: Callable[[Sequence[str]], frozenset[int]] | None
+    stays: Callable[[], frozenset[int]] | None
     """Which lines stay; asked only where a pointer would hide some, since it costs more than all the rest."""
     bound: Sequence[tuple[int, int]]
     """Runs of lines that stay, or go, together."""
@@ -36,7 +36,7 @@ def point(draft: Draft, key: str, earlier: Sequence[Earlier], settings: Settings
     barred = frozenset(at for at, line in enumerate(lines) if line[:1] == "[" and marks.names(line, own))
     runs = shown.find(lines, earlier, settings, barred, guard.bound)
     if runs and guard.stays:
-        runs = shown.find(lines, earlier, settings, barred | guard.stays(lines), guard.bound)
+        runs = shown.find(lines, earlier, settings, barred | guard.stays(), guard.bound)
     spans = trace(draft.script, [(offsets[run.start], offsets[run.end] - 1) for run in runs])
     edits: list[Edit] = []
     omissions: list[Omission] = []

@@ -19,6 +19,7 @@ FEW = 64
 """The same for all triggers of a task together."""
 _MEMORY = 4 << 20
 """Bytes that one compiled pattern may take; RE2 refuses what needs more."""
+_ANYWHERE = re2._Anchor.UNANCHORED  # noqa: SLF001  (see `find_lines`)
 
 
 def compile_lines(*parts: str, flags: str = "mi") -> re2._Regexp[str]:
@@ -85,15 +86,23 @@ def is_encodable(text: str) -> bool:
 
 def find_lines(pattern: re2._Regexp[str] | None, data: bytes) -> Iterator[int]:
     """Positions of the lines that match, ascending."""
-    line = at = unseen = 0
-    for found in pattern.finditer(data) if pattern else ():
-        start, end = found.span()
-        line += data.count(b"\n", at, start)
-        after = line + data.count(b"\n", start, end)
+    if pattern is None:
+        return
+    # What `finditer` does, without an object for each match: those cost more than the search.
+    match, count, size = pattern._regexp.Match, data.count, len(data)  # noqa: SLF001
+    line = at = unseen = behind = 0
+    while True:
+        start, end = match(_ANYWHERE, data, at, size)[0]
+        if start < 0:
+            return
+        line += count(b"\n", behind, start)
+        after = line + count(b"\n", start, end)
         end_of_run = after if start < end and data[end - 1] == 10 else after + 1
         yield from range(max(line, unseen), end_of_run)
+        if at == size:
+            return
         unseen = max(unseen, end_of_run)
-        line, at = after, end
+        line, behind, at = after, end, max(end, at + 1)
 
 
 def _line(patterns: Sequence[str]) -> str:

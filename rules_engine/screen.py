@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _MOVES = re.compile(r"[\r\x08]")
 _CODE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\]\d+;[^\x07\x1b\n]*(?:\x07|\x1b\\)|[=>]|\([AB])"
@@ -13,6 +14,18 @@ _UNSEEN = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[mhlnq]|\[0?[ -/]*K|\](?:[012]|133|633);[^\x07\x1b\n]*(?:\x07|\x1b\\)|[=>]|\([AB])"
 )
 """Codes that leave nothing to be seen where they stand: they style, switch modes, ask, set a title, mark a prompt."""
+
+
+def are_alike(lines: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether each of the lines stands as its counterpart in the end."""
+    text, other = "\n".join(lines), "\n".join(others)
+    if not _MOVES.search(text) and not _MOVES.search(other):
+        # All lines at once: nothing that is unseen goes over the end of one.
+        text, other = _UNSEEN.sub("", text), _UNSEEN.sub("", other)
+        if text == other:
+            return True
+        lines, others = text.split("\n"), other.split("\n")
+    return all(show(line) == show(counterpart) for line, counterpart in zip(lines, others, strict=True))
 
 
 def show(line: str) -> str:

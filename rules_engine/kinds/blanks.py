@@ -21,10 +21,14 @@ _END = re.compile(r"\d+[→\t]\s*[\])};,]+$")
 
 def encode(text: str, observation: Observation) -> Encoded | None:
     """Leave a blank line blank where the lines around it have the numbers before and after its own."""
-    if observation.escaped or not _BLANK.search(text) or nature(observation) != "read":
+    if observation.escaped or not _may_be_blank(text) or nature(observation) != "read":
         return None
     edits = tuple((start, end, ()) for start, end in _told(text))
     return Encoded(edits=edits) if edits else None
+
+
+def _may_be_blank(text: str) -> bool:
+    return ("\t\n" in text or "→\n" in text or text.endswith(("\t", "→"))) and bool(_BLANK.search(text))
 
 
 def _told(text: str) -> Iterator[tuple[int, int]]:

@@ -58,8 +58,11 @@ def drop(lines: tuple[str, ...], params: Params, protected: frozenset[int]) -> t
     if len(body) <= _SLACK:
         return ()
     data = encode(lines)
+    stripped = frozenset(find_lines(params.strip, data)) - protected
+    if not stripped and params.cap is None:
+        return ()
     exempt = protected.union(find_lines(params.keep, data))
-    stripped = frozenset(find_lines(params.strip, data)) - exempt
+    stripped -= exempt
     left = [at for at in body if at not in stripped]
     capped = frozenset(() if params.cap is None else left[params.cap :]) - exempt
     return tuple(at for at in body if at in stripped or at in capped)

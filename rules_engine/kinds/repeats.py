@@ -41,7 +41,7 @@ class Run(NamedTuple):
 def encode(text: str, observation: Observation) -> Encoded | None:
     """Keep the first copy and state the count; a file that is read, a diff or data stays as it is."""
     lines = text.split("\n")
-    if len(set(lines)) > len(lines) - _FEWEST + 1 or any(map(_read_mark, lines)):
+    if len(set(lines)) > len(lines) - _FEWEST + 1 or ("]" in text and any(map(_read_mark, lines))):
         return None
     offsets = starts(lines)
     edits = [_edit(run, offsets) for run in _runs(lines) if _pays(run, lines)]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules_engine.critical import criticals, failures, is_failing, protected, verdicts
+from rules_engine.critical import Readings, criticals, failures, is_failing, protected, verdicts
 from rules_engine.types import Observation
 
 HARMLESS = r"""
@@ -323,3 +323,12 @@ ITEMS = [f"(pass) returns false when part {word} fails" for word in "abcdefgh"]
 def test_items_of_a_long_list_that_passed_may_go(lines: list[str], command: str, stays: list[str]) -> None:
     """Their names speak of failures, but state none; who asks for every item gets it."""
     assert [lines[at] for at in sorted(protected(lines, command))] == stays
+
+
+def test_a_decision_reads_a_text_once() -> None:
+    """Rules, pointers and the check of the result ask for the same lines."""
+    readings = Readings("make")
+
+    assert readings.of("a\nerror: b") is readings.of("a\nerror: b")
+    assert readings.of("a\nerror: b").failures == {1}
+    assert readings.of("a").failures == frozenset()

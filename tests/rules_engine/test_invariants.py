@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rules_engine import invariants
+from rules_engine.critical import Readings
 from rules_engine.draft import Draft
 from rules_engine.types import Applied, Nature, Observation, Omission
 
@@ -20,7 +21,7 @@ def breach(result: list[str], *omissions: Omission, raw: str = "\n".join(RAW), s
     """What is wrong with a result."""
     observation = Observation(key="key", tool="bash", command="make", exit_code=None, text=raw, nature=sort)
     draft = Draft(text="\n".join(result), script=(), omissions=omissions)
-    return invariants.breach(observation, ((Draft.begin(raw), draft),), sort)
+    return invariants.breach(observation, ((Draft.begin(raw), draft),), Readings("make"))
 
 
 def test_a_result_that_is_right() -> None:
@@ -86,6 +87,6 @@ def test_a_kind_leaves_its_own_result_alone() -> None:
     credited = draft.credit(("gutter", 1), "lossless", 99)
     observation = Observation(key="key", tool="bash", command="cat -n a", exit_code=None, text=raw, nature="read")
 
-    assert invariants.breach(observation, ((draft, draft),), "read") is None
-    assert invariants.breach(observation, ((credited, credited),), "read") == "gutter would edit its result again"
+    assert invariants.breach(observation, ((draft, draft),), Readings("")) is None
+    assert invariants.breach(observation, ((credited, credited),), Readings("")) == "gutter would edit its result again"
     assert credited.applied == (Applied(rule=("gutter", 1), loss="lossless", removed=99),)

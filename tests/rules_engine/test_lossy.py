@@ -165,3 +165,29 @@ def test_parts_that_stood_in_another_order_are_not_told_apart() -> None:
     (omission,) = lossy.leave_out(draft, "key", rules, frozenset(), frozenset()).omissions
 
     assert (omission.spans, omission.rules) == (((0, last),), (("fetching", 1), ("loading", 1)))
+
+
+def test_params_are_checked_and_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often a rule runs, and however its confidence changes; what it says anew is read anew."""
+    read = []
+    monkeypatch.setitem(lossy.KINDS, "line_filter", _Reading(read))  # type: ignore[arg-type]
+    rule = replace(STRIP, params={"strip_patterns": ["^fetching"]})
+    for one in (rule, replace(rule, confidence=0.9), replace(rule, params={"strip_patterns": ["^other"]})):
+        left_out(NOISE, one)
+
+    assert read == [["^fetching"], ["^other"]]
+
+
+class _Reading:
+    """A kind that leaves nothing out and notes what it reads."""
+
+    VERSION = 1
+
+    def __init__(self, read: list[object]) -> None:
+        self._read = read
+
+    def parse(self, raw: dict[str, object]) -> None:
+        self._read.append(raw["strip_patterns"])
+
+    def drop(self, lines: object, params: object, protected: object) -> tuple[int, ...]:
+        return ()

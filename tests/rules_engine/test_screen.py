@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rules_engine.screen import show
+from rules_engine.screen import are_alike, show
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,21 @@ from rules_engine.screen import show
 def test_shows_the_line_as_it_stands_in_the_end(line: str, shown: str) -> None:
     """Later characters take the cells of earlier ones."""
     assert show(line) == shown
+
+
+@pytest.mark.parametrize(
+    ("line", "other", "alike"),
+    [
+        pytest.param("a", "b", False, id="other characters"),
+        pytest.param("\x1b[31mab", "a", False, id="one of them is missing"),
+        pytest.param("ab\rX", "X", False, id="what stood behind shows"),
+        pytest.param("a\x1b[2K", "a", False, id="a code that is not followed"),
+        pytest.param("\x1b[31ma\x1b[0m", "a", True, id="only the style differs"),
+        pytest.param("a\x1b[0m  ", "a", True, id="blanks at the end do not show"),
+        pytest.param("ab\rXY", "XY", True, id="what stood behind is covered"),
+    ],
+)
+@pytest.mark.parametrize("beside", ["", "plain", "moved\rM", "\x1b[1mbold "])
+def test_lines_are_compared_as_they_stand_in_the_end(line: str, other: str, alike: bool, beside: str) -> None:
+    """Whatever stands in the line beside, and however many are looked at together."""
+    assert are_alike([beside, line, beside], [beside, other, beside]) is alike
