@@ -40,6 +40,8 @@ class _Node:
     """Rolling digest of all messages up to here, as they were forwarded."""
     follower: bytes | None = None
     """The history that went on from here first."""
+    asked: bool = False
+    """A request ended here or before: what goes on from it has more in common with it than how its agent begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +77,11 @@ class Sessions:
             conversation.messages[known].message.role == "assistant" and node.follower in (None, chain[known])
         ):
             return History(session=node.session, parent=None, known=known, retry=retry, forwarded=node.forwarded)
-        # the history goes on otherwise: a sub-agent, a second try, an edited or compacted history
-        session, _ = self._name(chain, None)
-        return History(session=session, parent=node.session, known=known, retry=False, forwarded=node.forwarded)
+        # the history goes on otherwise: a sub-agent, a second try, an edited or compacted history; or it is a new one
+        # that begins with the same words of the system
+        session, parent = self._name(chain, named)
+        parent = node.session if node.asked else parent
+        return History(session=session, parent=parent, known=known, retry=False, forwarded=node.forwarded)
 
     def _name(self, chain: tuple[bytes, ...], named: str | None) -> tuple[str, str | None]:
         """A name for a new session, and its parent: the session that has the client's id already."""
@@ -95,6 +99,8 @@ class Sessions:
         """Note that a request is forwarded; `False` if its known prefix is not forwarded as it was before."""
         rolling = b""
         whole = True
+        before = self._nodes.get(chain[history.known - 1]) if history.known else None
+        asked = before is not None and before.asked
         for k, (placed, name) in enumerate(zip(conversation.messages, chain, strict=True)):
             digest = blake2b(rolling + placed.message.canonical, digest_size=16)
             digest.update(rewritten.get(k, b""))
@@ -103,7 +109,8 @@ class Sessions:
                 whole = rolling == history.forwarded
             if k + 1 >= history.known or not whole:
                 follower = chain[k + 1] if k + 1 < len(chain) else None
-                self._nodes.put(name, _Node(history.session, rolling, follower))
+                asked = asked or follower is None
+                self._nodes.put(name, _Node(history.session, rolling, follower, asked))
         return whole
 
 

@@ -83,6 +83,7 @@ def test_a_second_answer_to_the_same_question_is_another_session() -> None:
 def test_an_edited_history_is_a_session_of_its_own_with_a_parent() -> None:
     """So is a compacted one: what stands after the common prefix was never forwarded like this."""
     client = Client()
+    client.send(ASK)
     first = client.send(ASK, CALL, RESULT)
     edited = client.send(ASK, {"role": "user", "content": "summary of all that was"}, CALL, RESULT)
 
@@ -100,6 +101,36 @@ def test_one_client_id_may_hold_several_conversations() -> None:
     assert title.session == "ses_1"
     assert main.session != title.session
     assert main.parent == "ses_1"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(None, None), ("ses_1", "ses_2")],
+    ids=["no ids", "each with its id"],
+)
+def test_the_words_of_the_system_make_no_family(one: str | None, other: str | None) -> None:
+    """Every session of an agent begins with them."""
+    client = Client()
+    system = {"role": "system", "content": "You are an engineer"}
+    first = client.send(system, ASK, named=one)
+    second = client.send(system, {"role": "user", "content": "write a test"}, named=other)
+
+    assert (second.parent, second.known) == (None, 1)
+    assert second.session != first.session
+    assert other is None or second.session == other
+
+
+def test_a_compacted_history_has_its_parent_by_the_id() -> None:
+    """Nothing else may be left of it but the words of the system."""
+    client = Client()
+    system = {"role": "system", "content": "You are an engineer"}
+    client.send(system, ASK, named="ses_1")
+    client.send(system, ASK, CALL, RESULT, named="ses_1")
+    compacted = client.send(system, {"role": "user", "content": "so far: all well"}, named="ses_1")
+    goes_on = client.send(system, {"role": "user", "content": "so far: all well"}, CALL, RESULT, named="ses_1")
+
+    assert compacted.parent == "ses_1"
+    assert goes_on.session == compacted.session != "ses_1"
 
 
 def test_another_json_form_of_a_message_is_the_same_message() -> None:
