@@ -16,6 +16,7 @@ from typing import Any
 from gateway.config import Upstream, secret
 from gateway.errors import BadRequest, UpstreamBroke, UpstreamUnreachable
 from gateway.inbound import key_of
+from gateway.translating import FORMS, Form
 from gateway.types import Answer, Headers, Request
 
 _OURS = frozenset({"model", "messages", "stream"})
@@ -32,7 +33,7 @@ _PASSED_ON = ("retry-after", "x-request-id", "x-ratelimit-")
 
 
 class ViaLitellm:
-    """Chat completions on any model that litellm knows, by its ``provider/model`` names."""
+    """Any model that litellm knows, by its ``provider/model`` names, for clients of each form in `gateway.translating`."""
 
     def __init__(self, upstream: Upstream) -> None:
         self._upstream = upstream
@@ -40,13 +41,14 @@ class ViaLitellm:
 
     async def send(self, request: Request) -> Answer:
         """Call the model. Raises `BadRequest` for paths that cannot be translated."""
-        if not request.path.startswith("/v1/chat/completions"):
+        form = FORMS.get(request.path.partition("?")[0])
+        if form is None:
             raise BadRequest(
-                f"upstream '{self._upstream.name}' serves chat completions only; {request.path} needs one that passes through"
+                f"upstream '{self._upstream.name}' serves {' and '.join(FORMS)} only; {request.path} needs one that passes through"
             )
         assert isinstance(request.body, bytes)
+        body = form.ask(_read(request.body))
         litellm = await self._load()
-        body = _read(request.body)
         arguments = translated(body)
         if self._upstream.url:
             arguments["api_base"] = self._upstream.url
@@ -65,8 +67,8 @@ class ViaLitellm:
                 raise UpstreamUnreachable(
                     f"upstream '{self._upstream.name}' gave no answer: {_words(error)}"
                 ) from error
-            return _Refusal(int(status), error)
-        return _Stream(got, self._upstream.name) if request.stream else _Whole(got)
+            return _Refusal(form, int(status), error)
+        return _Stream(form, got, self._upstream.name) if request.stream else _Whole(form, got)
 
     def _key(self, headers: Headers) -> str | None:
         sent = key_of({name.decode("latin-1"): value.decode("latin-1") for name, value in headers})
@@ -86,8 +88,8 @@ class ViaLitellm:
 class _Whole:
     """An answer in one piece."""
 
-    def __init__(self, got: Any) -> None:
-        self._body = json.dumps(got.model_dump(exclude_none=True)).encode()
+    def __init__(self, form: Form, got: Any) -> None:
+        self._body = form.write(got.model_dump(exclude_none=True))
         self.status = 200
         self.headers: Headers = _json_headers(self._body)
 
@@ -102,14 +104,14 @@ class _Whole:
 class _Refusal:
     """The provider's error, with its status and the headers that say when to come back."""
 
-    def __init__(self, status: int, error: Exception) -> None:
+    def __init__(self, form: Form, status: int, error: Exception) -> None:
         detail = {
             "message": _words(error),
             "type": getattr(error, "type", None) or "api_error",
             "param": getattr(error, "param", None),
             "code": getattr(error, "code", None),
         }
-        self._body = json.dumps({"error": detail}, default=str).encode()
+        self._body = form.refuse(status, detail)
         self.status = status
         self.headers: Headers = (*_json_headers(self._body), *_passed_on(error))
 
@@ -124,20 +126,22 @@ class _Refusal:
 class _Stream:
     """An answer as server-sent events."""
 
-    def __init__(self, got: AsyncIterator[Any], name: str) -> None:
+    def __init__(self, form: Form, got: AsyncIterator[Any], name: str) -> None:
+        self._answering = form.start()
         self._got = got
         self._name = name
         self.status = 200
         self.headers: Headers = ((b"content-type", b"text/event-stream; charset=utf-8"),)
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """One event a chunk, then ``[DONE]``. Raises `UpstreamBroke` where litellm gives up."""
+        """The events, as they come. Raises `UpstreamBroke` where litellm gives up."""
         try:
             async for chunk in self._got:
-                yield b"data: " + json.dumps(chunk.model_dump(exclude_none=True)).encode() + b"\n\n"
+                if told := self._answering.feed(chunk.model_dump(exclude_none=True)):
+                    yield told
         except Exception as error:
             raise UpstreamBroke(f"upstream '{self._name}' broke off: {_words(error)}") from error
-        yield b"data: [DONE]\n\n"
+        yield self._answering.end()
 
     async def aclose(self) -> None:
         """Stop asking the provider."""

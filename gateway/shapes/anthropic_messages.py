@@ -15,7 +15,7 @@ from gateway.replies.anthropic_messages import read_reply
 from gateway.sse import Event, encode
 from gateway.types import Conversation
 
-__all__ = ["NAME", "PATH", "calls_tools", "error_body", "error_event", "read", "read_reply"]
+__all__ = ["NAME", "PATH", "calls_tools", "error_body", "error_event", "read", "read_reply", "write_error"]
 
 NAME = "anthropic_messages"
 PATH = "/v1/messages"
@@ -91,8 +91,14 @@ def calls_tools(reply: bytes) -> bool:
 
 def error_body(error: GatewayError) -> bytes:
     """``{"type": "error", "error": {type, message}}``."""
-    detail = {"type": _ERRORS.get(error.status, "api_error"), "message": error.message}
-    return json.dumps({"type": "error", "error": detail}).encode()
+    return write_error(error.status, error.message)
+
+
+def write_error(status: int, message: str) -> bytes:
+    """An error of this status, whoever's it is."""
+    return json.dumps(
+        {"type": "error", "error": {"type": _ERRORS.get(status, "api_error"), "message": message}}
+    ).encode()
 
 
 def error_event(error: GatewayError) -> bytes:
