@@ -18,8 +18,9 @@ from gateway.agents import set_up
 from gateway.providers.scripted import Scripted
 from gateway.scenario import Scenario, Turn
 from gateway.serving import serving
-from tests.clients.comparing import RESULTS, changed
+from tests.clients.comparing import RESULTS, Results, changed
 from tests.clients.installing import NotHad, install
+from tests.clients.stand_ins import STAND_INS, act
 from tests.clients.table import CLIENTS, PATIENCE, Client
 from tests.clients.taps import Passed, Tap, tapped
 from tests.commandline import environment
@@ -83,12 +84,17 @@ async def wire(start: Any, turns: Sequence[Turn]) -> AsyncIterator[Wire]:
             yield Wire(url, front, back)
 
 
-async def work(client: Client, programs: Path, folder: Path, url: str) -> str:
-    """The agent at work in a folder, to its end; what it printed."""
-    place, home = folder / "work", folder / "home"
+def furnish(place: Path) -> None:
+    """What there is to work on."""
     place.mkdir()
     (place / "noise.sh").write_text(NOISE)
     (place / "rules.py").write_text(RULES)
+
+
+async def work(client: Client, programs: Path, folder: Path, url: str) -> str:
+    """The agent at work in a folder, to its end; what it printed."""
+    place, home = folder / "work", folder / "home"
+    furnish(place)
     for name, text in client.files.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text(text)
@@ -116,27 +122,37 @@ def with_tools(pairs: list[tuple[bytes, bytes]]) -> list[tuple[dict[str, Any], d
     return [(sent, got) for sent, got in read if sent.get("tools") or sent.get("previous_response_id")]
 
 
-@pytest.mark.parametrize("client", CLIENTS.values(), ids=[f"{name} {c.version}" for name, c in CLIENTS.items()])
-async def test_an_agent_at_work(client: Client, programs: Path, tmp_path: Path, start: Any) -> None:
-    """It finishes its work as it would, its model received less than it sent, and nothing but results of tools was changed."""
-    results = RESULTS[client.path]
-    async with wire(start, (Turn(text="Hello."),) * client.greeted + TURNS) as between:
-        said = await work(client, programs, tmp_path, between.url)
-        bodies = between.bodies(client.path)
-        sockets = [sent for sent, _ in between.pairs(client.path) if "upgrade" in {k.lower() for k in sent.headers}]
-
-    assert "Rule 7 is mended." in said
-    assert "price * 8 + 49" in (tmp_path / "work" / "rules.py").read_text()
-    assert bool(sockets) == client.websocket
-    assert not any(sent.refused for sent in sockets)
-
+def judge(bodies: list[tuple[bytes, bytes]], results: Results) -> None:
+    """The model received less than was sent, nothing but results of tools was changed, and what was decided once holds."""
     pairs = [pair for sent, got in bodies for pair in changed(sent, got, results)]
     assert len(set(pairs)) >= 3
     for before, after in pairs:
         assert len(after) < len(before)
         assert ("2 articles are missing" in before) == ("2 articles are missing" in after)
     assert sum(len(got) for _, got in bodies) < sum(len(sent) for sent, _ in bodies)
-
     decided = dict(pairs)
     for sent, got in with_tools(bodies):
         assert [decided.get(text, text) for text in results(sent)] == results(got)
+
+
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=[f"{name} {c.version}" for name, c in CLIENTS.items()])
+async def test_an_agent_at_work(client: Client, programs: Path, tmp_path: Path, start: Any) -> None:
+    """It finishes its work as it would, its model received less than it sent, and nothing but results of tools was changed."""
+    async with wire(start, (Turn(text="Hello."),) * client.greeted + TURNS) as between:
+        said = await work(client, programs, tmp_path, between.url)
+        sockets = [sent for sent, _ in between.pairs(client.path) if "upgrade" in {k.lower() for k in sent.headers}]
+    assert "Rule 7 is mended." in said
+    assert "price * 8 + 49" in (tmp_path / "work" / "rules.py").read_text()
+    assert [sent.refused for sent in sockets] == [False] * client.websocket
+    judge(between.bodies(client.path), RESULTS[client.path])
+
+
+@pytest.mark.parametrize("name", STAND_INS, ids=[f"{name} stand-in" for name in STAND_INS])
+async def test_a_stand_in_at_work(name: str, tmp_path: Path, start: Any) -> None:
+    """The same of small requests in the form of each agent, on machines where none can be installed."""
+    agent = STAND_INS[name]
+    furnish(tmp_path / "work")
+    async with wire(start, TURNS) as between:
+        await act(agent, between.url, tmp_path / "work", TURNS)
+    assert "price * 8 + 49" in (tmp_path / "work" / "rules.py").read_text()
+    judge(between.bodies(agent.path), RESULTS[agent.path])
