@@ -37,6 +37,14 @@ class Body:
         member = self.fields.get(name)
         return self.rest[member.start : member.end] if member else b""
 
+    def place(self, name: str) -> tuple[int, int] | None:
+        """Where the value under a name stands; see `Conversation.system`."""
+        member = self.fields.get(name)
+        if member is None:
+            return None
+        behind = len(self.rest) if member.start > self.head[0] else 0
+        return member.start - behind, member.end - behind
+
 
 @dataclass(frozen=True, slots=True)
 class Listing:

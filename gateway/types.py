@@ -98,6 +98,8 @@ class Conversation:
         return self.before if self.past else self.previous
     head: tuple[int, int]
     """Span of the messages array: the body without it is the head."""
+    system: tuple[int, int] | None = None
+    """Span of the system's words where they stand in the head; behind the messages it is counted from the body's end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

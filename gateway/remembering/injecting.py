@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -23,7 +23,7 @@ from gateway.identity import last_assistant
 from gateway.pins import Commit
 from gateway.rewriter import Outgoing
 from gateway.spans import elements, encode_string, members
-from gateway.types import Conversation, Placed
+from gateway.types import Conversation
 from memory import Decisions, StoreError
 from memory.levels import insight, rules
 from memory.levels.files import read_text
@@ -60,10 +60,9 @@ def inject(body: bytes, conversation: Conversation, frozen: str) -> bytes:
 
     The same body where there is no such text, or where something was put in before.
     """
-    at = _system(conversation)
-    last = conversation.messages[at] if frozen and at is not None else None
-    end = _end_of_text(body, last) if last else None
-    if last is None or end is None or body.find(OPEN.encode(), 0, last.end) >= 0:
+    span = _span(body, conversation) if frozen else None
+    end = _end_of_text(body, *span) if span else None
+    if span is None or end is None or body.find(OPEN.encode(), span[0] if conversation.system else 0, span[1]) >= 0:
         return body
     return b"".join((body[:end], encode_string(frozen)[1:-1], body[end:]))
 
@@ -175,7 +174,12 @@ def read_index(data: Path, tenant: str) -> str:
 
 
 def _system(conversation: Conversation) -> int | None:
-    """Index of the last of the system messages with which a conversation begins, if it can be read."""
+    """Index of the message with the system text: the last of those with which a conversation begins, if it can be read.
+
+    What stands in the head goes with the first message.
+    """
+    if conversation.system:
+        return 0
     roles = [placed.message.role for placed in conversation.messages]
     last = next((k for k, role in enumerate(roles) if role not in _SYSTEM), len(roles)) - 1
     return None if last < 0 or conversation.messages[last].message.broken else last
@@ -188,10 +192,20 @@ def _name(conversation: Conversation, chain: tuple[bytes, ...]) -> str:
     return f"memory:{chain[first].hex()}"
 
 
-def _end_of_text(body: bytes, system: Placed) -> int | None:
-    """Where the last text of a message ends, before its closing quote."""
-    fields: Mapping[str, tuple[int, int]] = _spans(body, system.start, system.end)
-    start, end = fields.get("content", (0, 0))
+def _span(body: bytes, conversation: Conversation) -> tuple[int, int] | None:
+    """Where the content of the system text stands."""
+    if conversation.system:
+        start, end = conversation.system
+        return (start + len(body), end + len(body)) if start < 0 else (start, end)
+    at = _system(conversation)
+    if at is None:
+        return None
+    placed = conversation.messages[at]
+    return _spans(body, placed.start, placed.end).get("content")
+
+
+def _end_of_text(body: bytes, start: int, end: int) -> int | None:
+    """Where the last text of a content ends, before its closing quote."""
     if body[start : start + 1] == b'"':
         return end - 1
     if body[start : start + 1] != b"[":

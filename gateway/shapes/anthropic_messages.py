@@ -81,6 +81,7 @@ def read(body: bytes, cache: Cache, before: Conversation | None = None) -> Conve
         whole=_is_whole(found),
         session=_session(found),
         head=found.head,
+        system=found.place("system"),
     )
 
 

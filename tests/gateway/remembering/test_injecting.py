@@ -17,7 +17,7 @@ from gateway.cache import BoundedCache
 from gateway.identity import chain as chain_of
 from gateway.remembering.injecting import CLOSE, LIMIT, OPEN, Injector, inject, read_index, strip, wrap
 from gateway.rewriter import Outgoing
-from gateway.shapes import chat_completions
+from gateway.shapes import anthropic_messages, chat_completions
 from gateway.types import Conversation
 from memory import Decisions, StoreBusy
 from memory.levels import Levels, insight
@@ -75,6 +75,40 @@ def test_where_there_is_no_place_nothing_is_put_in(messages: list[Any]) -> None:
     """The body is the same object."""
     body = dump(messages)
     assert inject(body, read(body), TEXT) is body
+
+
+@pytest.mark.parametrize("behind", [False, True], ids=["before the messages", "behind them"])
+@pytest.mark.parametrize(
+    ("system", "after"),
+    [
+        (None, None),
+        ("", TEXT),
+        ("You are careful.", "You are careful." + TEXT),
+        ([], []),
+        ([{"type": "hologram", "text": "x"}], [{"type": "hologram", "text": "x"}]),
+        (
+            [{"type": "text", "text": "a"}, {"type": "text", "text": "b", "cache_control": {"type": "ephemeral"}}],
+            [
+                {"type": "text", "text": "a"},
+                {"type": "text", "text": "b" + TEXT, "cache_control": {"type": "ephemeral"}},
+            ],
+        ),
+        (f"from a gateway before {OPEN}x{CLOSE}", f"from a gateway before {OPEN}x{CLOSE}"),
+    ],
+    ids=["null", "empty", "a string", "no blocks", "no text", "blocks", "once before"],
+)
+def test_where_the_system_text_stands_in_the_head(system: Any, after: Any, behind: bool) -> None:
+    """At its end, wherever the client has put it; what a message says of our mark does not matter."""
+    user = {"role": "user", "content": f"What is {OPEN}?"}
+    fields = {"model": "m", "system": system, "messages": [user], "tools": []}
+    if behind:
+        fields["system"] = fields.pop("system")
+    body = json.dumps(fields).encode()
+    got = inject(body, anthropic_messages.read(body, BoundedCache(0)), TEXT)
+
+    assert json.loads(got) == {**fields, "system": after}
+    assert list(json.loads(got)) == list(fields)
+    assert (got is body) == (system == after)
 
 
 def test_no_text_changes_nothing() -> None:

@@ -148,3 +148,23 @@ def test_errors_have_the_types_of_this_api(error: GatewayError, kind: str) -> No
 def test_its_paths_speak_this_form(path: str) -> None:
     """Errors on them have it."""
     assert spoken_at(path) is anthropic_messages
+
+
+@pytest.mark.parametrize("behind", [False, True], ids=["before the messages", "behind them"])
+def test_the_place_of_the_systems_words(behind: bool) -> None:
+    """From the beginning, or from the end where the messages are before it: also in a body that is read on."""
+    bodies = []
+    for size in (2, 3):
+        fields = {"model": "m", "system": "You are careful.", "messages": [USER] * size, "max_tokens": 9}
+        if behind:
+            fields["system"] = fields.pop("system")
+        bodies.append(json.dumps(fields).encode())
+    first = anthropic_messages.read(bodies[0], BoundedCache(0))
+    for found in (
+        anthropic_messages.read(bodies[1], BoundedCache(0)),
+        anthropic_messages.read(bodies[1], BoundedCache(0), first),
+    ):
+        assert found.system is not None
+        start, end = (at + len(bodies[1]) * behind for at in found.system)
+        assert bodies[1][start:end] == b'"You are careful."'
+        assert len(found.messages) == 3
