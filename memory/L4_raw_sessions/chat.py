@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from memory.L4_raw_sessions.items import called, items, result
+
 Message = dict[str, Any]
 
 _PARTS = {"input_text": "text", "output_text": "text"}
@@ -15,9 +17,8 @@ def as_chat(messages: Iterable[object]) -> list[Message]:
     """The same conversation; messages that have that form already stay as they are."""
     out: list[Message] = []
     for message in messages:
-        if not isinstance(message, dict):
-            continue
-        for one in _chat(message):
+        told = items(message) if isinstance(message, dict) else ()
+        for one in (one for item in told if isinstance(item, dict) for one in _chat(item)):
             if _continues(out, one):
                 out[-1]["tool_calls"] = [*out[-1].get("tool_calls", []), *one["tool_calls"]]
             else:
@@ -34,11 +35,14 @@ def _continues(out: list[Message], one: Message) -> bool:
 
 def _chat(message: Message) -> Iterator[Message]:
     kind, content = message.get("type"), message.get("content")
-    if kind == "function_call":
-        yield _calling([(message.get("call_id"), message.get("name"), message.get("arguments"))])
-    elif kind == "function_call_output":
-        yield {"role": "tool", "tool_call_id": message.get("call_id"), "content": _plain(message.get("output"))}
-    elif isinstance(content, list) and any(_kind(part) in ("tool_use", "tool_result") for part in content):
+    call, answered = called(message), result(message)
+    if call:
+        yield _calling([(call.id, call.name, call.arguments)])
+    if answered:
+        yield {"role": "tool", "tool_call_id": answered[0], "content": _plain(answered[1])}
+    if call or answered:
+        return
+    if isinstance(content, list) and any(_kind(part) in ("tool_use", "tool_result") for part in content):
         yield from _blocks(message, content)
     elif "role" in message:
         told = {name: value for name, value in message.items() if name != "type" or kind != "message"}

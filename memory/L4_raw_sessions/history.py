@@ -81,7 +81,8 @@ class _Lines:
     def hear(self, exchange: Exchange) -> None:
         """Take the next exchange."""
         said = [read_message(message) for message in exchange.messages]
-        if not (said and said[0] and said[0][0].speaker == "Agent"):
+        first = next((things[0] for things in said if things), None)
+        if first is None or first.speaker != "Agent":
             self._flush()  # else the agent sends the reply back in its own form
         self._reply = []
         if exchange.base != self._tip:

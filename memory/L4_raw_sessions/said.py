@@ -19,8 +19,8 @@ _BY_ROLE: dict[object, Role] = {
     "tool": "tool",
     "function": "tool",
 }
-_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "reasoning", "web_search_call"})
-"""Types of items of the Responses form that stand for what the model did; those of results end with `_output`."""
+_MADE = frozenset({"reasoning", "mcp_list_tools", "mcp_approval_request", "compaction", "program"})
+"""Types of items of the Responses form that the model made; those of calls and results say so at their end."""
 
 _TEXTS = (
     "reasoning_content",
@@ -33,7 +33,11 @@ _TEXTS = (
     "arguments",
     "input",
     "action",
+    "operation",
+    "code",
     "output",
+    "stdout",
+    "stderr",
 )
 """Members that hold words, in the order in which they are read."""
 
@@ -66,9 +70,9 @@ def said_in(message: object) -> Said:
 
 def _role(message: Mapping[str, Any]) -> Role:
     kind = str(message.get("type", ""))
-    if kind.endswith("_output"):
+    if kind.endswith("_output") or (kind == "mcp_call" and message.get("output")):
         return "tool"
-    if kind in _CALLS:
+    if kind in _MADE or kind.endswith("_call"):
         return "assistant"
     content = message.get("content")
     if isinstance(content, list) and any(isinstance(p, Mapping) and p.get("type") == "tool_result" for p in content):
@@ -92,7 +96,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _words(name: str, value: object) -> Iterator[str]:
-    if name in ("arguments", "input", "action") and not isinstance(value, str | None):
+    if name in ("arguments", "input", "action", "operation") and not isinstance(value, str | None):
         yield json.dumps(value, ensure_ascii=False)
     elif name != "name" or isinstance(value, str):
         yield from _texts(value)

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from memory.L4_raw_sessions.items import called, items, result
+
 Speaker = Literal["USER", "Agent", "Tool", "System"]
 
 _FAILED = re.compile(
@@ -42,10 +44,21 @@ def read_message(raw: bytes) -> list[Said]:
 
 def read_parsed(message: Mapping[str, Any]) -> Iterator[Said]:
     """The same of a message that was parsed."""
-    role, kind = message.get("role"), message.get("type")
-    if role == "tool" or kind == "function_call_output":
-        call = str(message.get("tool_call_id") or message.get("call_id") or "")
-        yield Said("Tool", text_of(message.get("content") or message.get("output")), ((call, ""),))
+    for item in items(message):
+        if isinstance(item, dict):
+            yield from _read(item)
+
+
+def _read(message: Mapping[str, Any]) -> Iterator[Said]:
+    role, call, answered = message.get("role"), called(message), result(message)
+    if call:
+        yield Said("Agent", "", ((call.id, call.name),))
+    if answered:
+        yield Said("Tool", text_of(answered[1]), ((answered[0], ""),))
+    if call or answered:
+        return
+    if role == "tool":
+        yield Said("Tool", text_of(message.get("content")), ((str(message.get("tool_call_id") or ""), ""),))
         return
     parts = message.get("content")
     blocks = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
@@ -54,11 +67,11 @@ def read_parsed(message: Mapping[str, Any]) -> Iterator[Said]:
             yield Said("Tool", text_of(block.get("content")), ((str(block.get("tool_use_id", "")), ""),))
     text, tools = text_of(parts), tuple(_calls(message, blocks))
     if text or tools:
-        yield Said(_speaker(role, kind), text, tools)
+        yield Said(_speaker(role), text, tools)
 
 
-def _speaker(role: object, kind: object) -> Speaker:
-    if role == "assistant" or kind == "function_call":
+def _speaker(role: object) -> Speaker:
+    if role == "assistant":
         return "Agent"
     return "System" if role in ("system", "developer") else "USER"
 
@@ -68,8 +81,6 @@ def _calls(message: Mapping[str, Any], blocks: list[dict[str, Any]]) -> Iterator
     for call in calls if isinstance(calls, list) else ():
         if isinstance(call, dict) and isinstance(call.get("function"), dict):
             yield str(call.get("id")), str(call["function"].get("name"))
-    if message.get("type") == "function_call":
-        yield str(message.get("call_id")), str(message.get("name"))
     for block in blocks:
         if block.get("type") == "tool_use":
             yield str(block.get("id")), str(block.get("name"))

@@ -9,6 +9,11 @@ import pytest
 from memory.L4_raw_sessions.chat import as_chat
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+SHELL = {
+    "id": "c2",
+    "type": "function",
+    "function": {"name": "local_shell", "arguments": '{"command": ["pwd"]}'},
+}
 OTHER = {"id": "c2", "type": "function", "function": {"name": "pwd", "arguments": "{}"}}
 
 
@@ -48,6 +53,37 @@ def test_chat_messages_stay(messages: list[Any]) -> None:
                 {"role": "tool", "tool_call_id": "c2", "content": "x"},
             ],
             id="items of the Responses form; calls of one turn together",
+        ),
+        pytest.param(
+            [
+                {"role": "user", "content": "hi"},
+                {
+                    "type": "response",
+                    "id": "r",
+                    "role": "assistant",
+                    "output": [
+                        {"type": "reasoning", "summary": []},
+                        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "so"}]},
+                        {"type": "function_call", "call_id": "c1", "name": "ls", "arguments": "{}"},
+                    ],
+                },
+                {"type": "local_shell_call", "call_id": "c2", "action": {"command": ["pwd"]}},
+                {"type": "shell_call_output", "call_id": "c2", "output": [{"stdout": "a", "stderr": "b"}]},
+                {"type": "mcp_call", "id": "c3", "name": "find", "arguments": "{}", "output": "out"},
+                {"type": "hologram", "data": 1},
+            ],
+            [
+                {"role": "user", "content": "hi"},
+                {"role": "assistant", "content": [{"type": "text", "text": "so"}], "tool_calls": [CALL, SHELL]},
+                {"role": "tool", "tool_call_id": "c2", "content": "a\nb"},
+                {
+                    "role": "assistant",
+                    "content": None,
+                    "tool_calls": [{"id": "c3", "type": "function", "function": {"name": "find", "arguments": "{}"}}],
+                },
+                {"role": "tool", "tool_call_id": "c3", "content": "out"},
+            ],
+            id="answers of the Responses form, and calls of all kinds; what nobody knows is left out",
         ),
         pytest.param(
             [

@@ -27,7 +27,7 @@ def call(id_: str, name: str) -> dict[str, Any]:
     return {"id": id_, "function": {"name": name, "arguments": "{}"}}
 
 
-def lines(folder: Path, record: Any, *requests: tuple[list[dict[str, Any]], str | None]) -> list[str]:
+def lines(folder: Path, record: Any, *requests: tuple[list[dict[str, Any]], str | dict[str, Any] | None]) -> list[str]:
     """The lines of a session in which these requests were made, each with its reply."""
     log = RawLog(folder)
     for number, (messages, reply) in enumerate(requests):
@@ -36,10 +36,11 @@ def lines(folder: Path, record: Any, *requests: tuple[list[dict[str, Any]], str 
             content = json.dumps(message).encode()
             parent = history[-1].hash if history else None
             name = message_hash(parent, content)
-            history.append(Message(hash=name, parent=parent, role=message["role"], content=content))
+            history.append(Message(hash=name, parent=parent, role=message.get("role", ""), content=content))
         answer = None
         if reply is not None:
-            content = json.dumps(said("assistant", reply), separators=(",", ":")).encode()
+            told = said("assistant", reply) if isinstance(reply, str) else reply
+            content = json.dumps(told, separators=(",", ":")).encode()
             name = message_hash(history[-1].hash, content)
             answer = Message(hash=name, parent=history[-1].hash, role="assistant", content=content)
         made: ExchangeRecord = record(str(number), history, reply=answer, tip=history[-1].hash)
@@ -75,6 +76,26 @@ def test_a_reply_is_told_once(tmp_path: Path, record: Any) -> None:
         "[USER]: one",
         "[Agent] first",
         "[USER]: two",
+    ]
+
+
+def test_an_answer_of_several_items_is_told_once(tmp_path: Path, record: Any) -> None:
+    """An agent sends them back one by one, its thoughts first, which have no line."""
+    one = said("user", "one")
+    made = [
+        {"type": "reasoning", "summary": []},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "first"}]},
+        {"type": "function_call", "call_id": "c", "name": "ls", "arguments": "{}"},
+    ]
+    answer = {"type": "response", "id": "r", "role": "assistant", "output": made}
+    result = {"type": "function_call_output", "call_id": "c", "output": "a b"}
+    told = ["[USER]: one", "[Agent] first", "[Agent] ls()"]
+
+    assert lines(tmp_path, record, ([one], answer)) == told
+    assert lines(tmp_path / "2", record, ([one], answer), ([one, *made, result], "done")) == [
+        *told,
+        "[Tool] ls ok",
+        "[Agent] done",
     ]
 
 

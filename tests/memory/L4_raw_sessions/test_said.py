@@ -59,6 +59,44 @@ CALL = {"id": "c1", "type": "function", "function": {"name": "bash", "arguments"
         ),
         pytest.param({"type": "function_call_output", "output": "out"}, "tool", "out", id="Responses: a result"),
         pytest.param(
+            {"type": "shell_call_output", "output": [{"stdout": "a", "stderr": "b", "outcome": {"type": "exit"}}]},
+            "tool",
+            "a\nb",
+            id="Responses: what a shell printed",
+        ),
+        pytest.param(
+            {"type": "apply_patch_call", "operation": {"path": "a.py"}},
+            "assistant",
+            '{"path": "a.py"}',
+            id="Responses: a patch",
+        ),
+        pytest.param(
+            {"type": "mcp_call", "name": "find", "arguments": "{}", "output": "out"},
+            "tool",
+            "find\n{}\nout",
+            id="Responses: a call with its result",
+        ),
+        pytest.param(
+            {"type": "reasoning", "summary": [{"text": "hm"}], "encrypted_content": "gAAA"},
+            "assistant",
+            "hm",
+            id="Responses: thoughts, of which the encrypted have no words",
+        ),
+        pytest.param(
+            {
+                "type": "response",
+                "id": "r",
+                "role": "assistant",
+                "output": [
+                    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "so"}]},
+                    {"type": "function_call", "name": "bash", "arguments": "{}"},
+                ],
+            },
+            "assistant",
+            "so\nbash\n{}",
+            id="Responses: an answer",
+        ),
+        pytest.param(
             {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]},
             "user",
             "hi",
