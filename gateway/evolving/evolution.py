@@ -108,7 +108,8 @@ class Evolution:
         assert exchange.conversation is not None
         name, tenant = exchange.history.session, exchange.tenant if self._apart else SHARED
         pool = self._pools.of(tenant)
-        facts = tasks.facts(exchange.conversation, got.fields.get("user-agent", ""))
+        head = tasks.head_words(exchange.body, exchange.conversation)
+        facts = tasks.facts(exchange.conversation, got.fields.get("user-agent", ""), head)
         chosen = select(pool, facts, self._settings, name)
         task = start(chosen, name, tenant=tenant, place=facts.repository, numbers=self._numbers)
         begun = Session(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,9 +50,10 @@ class Look:
     """Rules that were complained about, and that only a model may soften."""
 
 
-def facts(conversation: Conversation, agent: str) -> Facts:
-    """What can be known of a task from its first request; `agent` is how the client names itself."""
-    opening: list[str] = []
+def facts(conversation: Conversation, agent: str, system: str = "") -> Facts:
+    """What can be known of a task from its first request; `agent` is how the client names itself, `system` is what its
+    head says."""
+    opening = [system]
     first = ""
     for placed in conversation.messages:
         if placed.message.role == "assistant":
@@ -68,6 +70,19 @@ def facts(conversation: Conversation, agent: str) -> Facts:
         marks=frozenset(_MANIFEST.findall(text)),
         repository=re.split(r"[/\\]", folder[1].rstrip("/\\."))[-1] if folder else "",
     )
+
+
+def head_words(body: bytes, conversation: Conversation) -> str:
+    """The system's words, where they stand in the head of a request."""
+    if conversation.system is None:
+        return ""
+    start, end = (at + len(body) * (conversation.system[0] < 0) for at in conversation.system)
+    try:
+        said = json.loads(body[start:end])
+    except (ValueError, RecursionError):
+        return ""
+    blocks = said if isinstance(said, list) else [{"text": said}]
+    return "\n".join(str(block["text"]) for block in blocks if isinstance(block, dict) and block.get("text"))
 
 
 def look(
