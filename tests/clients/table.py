@@ -48,6 +48,7 @@ CODEX = Client(
     path="/v1/responses",
     arguments=("exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", "gpt-5.5"),
     variables={"CODEX_API_KEY": "sk-none", "OPENAI_API_KEY": "sk-none"},
+    files={".codex/config.toml": "check_for_update_on_startup = false\n[analytics]\nenabled = false\n"},
     websocket=True,
 )
 CLAUDE = Client(
@@ -65,7 +66,9 @@ CLAUDE = Client(
     },
 )
 _OPENCODE = {"autoupdate": False, "permission": "allow"}
-_OWN = {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "http://127.0.0.1:9/v1"}, "models": {"gpt-5.1": {}}}
+ELSEWHERE = "http://127.0.0.1:9/v1"
+"""Where the person's own provider is."""
+_OWN = {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": ELSEWHERE}, "models": {"gpt-5.1": {}}}
 OPENCODE = Client(
     name="opencode",
     package="opencode-ai",
@@ -84,6 +87,7 @@ OPENCODE_RESPONSES = Client(
     variables={"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENAI_API_KEY": "sk-none"},
     files={".config/opencode/opencode.json": json.dumps(_OPENCODE)},
 )
+_QWEN = {"security": {"auth": {"selectedType": "openai"}}, "privacy": {"usageStatisticsEnabled": False}}
 QWEN = Client(
     name="qwen",
     package="@qwen-code/qwen-code",
@@ -91,7 +95,7 @@ QWEN = Client(
     path="/v1/chat/completions",
     arguments=("--approval-mode", "yolo", "-p"),
     variables={"OPENAI_API_KEY": "none", "OPENAI_MODEL": "gpt-5.1"},
-    files={".qwen/settings.json": json.dumps({"security": {"auth": {"selectedType": "openai"}}})},
+    files={".qwen/settings.json": json.dumps(_QWEN)},
     greeted=1,
 )
 CLIENTS: Mapping[str, Client] = {

@@ -21,7 +21,7 @@ from gateway.serving import serving
 from tests.clients.comparing import RESULTS, Results, changed
 from tests.clients.installing import NotHad, install
 from tests.clients.stand_ins import STAND_INS, act
-from tests.clients.table import CLIENTS, PATIENCE, Client
+from tests.clients.table import CLIENTS, ELSEWHERE, OPENCODE, PATIENCE, Client
 from tests.clients.taps import Passed, Tap, tapped
 from tests.commandline import environment
 
@@ -91,14 +91,19 @@ def furnish(place: Path) -> None:
     (place / "rules.py").write_text(RULES)
 
 
+def settle(client: Client, home: Path, elsewhere: str = ELSEWHERE) -> None:
+    """The person's own settings."""
+    home.mkdir(exist_ok=True)
+    for name, text in client.files.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text.replace(ELSEWHERE, elsewhere))
+
+
 async def work(client: Client, programs: Path, folder: Path, url: str) -> str:
     """The agent at work in a folder, to its end; what it printed."""
     place, home = folder / "work", folder / "home"
     furnish(place)
-    for name, text in client.files.items():
-        (home / name).parent.mkdir(parents=True, exist_ok=True)
-        (home / name).write_text(text)
-    home.mkdir(exist_ok=True)
+    settle(client, home)
     given = {
         name: value for name, value in environment(HOME=str(home), **client.variables).items() if "PYTHON" not in name
     }
@@ -145,6 +150,21 @@ async def test_an_agent_at_work(client: Client, programs: Path, tmp_path: Path, 
     assert "price * 8 + 49" in (tmp_path / "work" / "rules.py").read_text()
     assert [sent.refused for sent in sockets] == [False] * client.websocket
     judge(between.bodies(client.path), RESULTS[client.path])
+
+
+async def test_run_leads_an_agent_through(programs: Path, tmp_path: Path, taco: Any) -> None:
+    """One command is all: the provider in the person's own settings still answers, and they are not touched."""
+    model = Scripted(Scenario(TURNS))
+    async with serving(model) as url:
+        furnish(tmp_path / "work")
+        settle(OPENCODE, tmp_path, f"{url}/v1")
+        agent = (OPENCODE.program(programs), *OPENCODE.arguments, "--dir", tmp_path / "work", "Mend rule 7.")
+        ended = await taco("run", "--data", tmp_path / "data", "--", *agent, **OPENCODE.variables)
+    assert "Rule 7 is mended." in ended.out, ended.err
+    assert "tool results rewritten" in ended.err
+    own = json.loads((tmp_path / ".config/opencode/opencode.json").read_text())
+    assert own["provider"]["own"]["options"] == {"baseURL": f"{url}/v1"}
+    assert len(model.received) > len(TURNS)
 
 
 @pytest.mark.parametrize("name", STAND_INS, ids=[f"{name} stand-in" for name in STAND_INS])
