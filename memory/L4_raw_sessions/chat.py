@@ -11,6 +11,20 @@ from memory.L4_raw_sessions.items import called, items, result
 Message = dict[str, Any]
 
 _PARTS = {"input_text": "text", "output_text": "text"}
+_THOUGHTS = frozenset({"thinking", "redacted_thinking"})
+"""Blocks that are for the provider only which made them."""
+_BLOCKS = frozenset({"tool_use", "tool_result", *_THOUGHTS})
+"""What tells the Messages form."""
+
+
+def opening(head: bytes) -> list[Message]:
+    """The system's words, where a request has them beside its messages."""
+    try:
+        fields = json.loads(head)
+    except ValueError:
+        return []
+    told = (fields.get("system") or fields.get("instructions")) if isinstance(fields, dict) else None
+    return [{"role": "system", "content": _plain(told)}] if isinstance(told, str | list) else []
 
 
 def as_chat(messages: Iterable[object]) -> list[Message]:
@@ -42,7 +56,7 @@ def _chat(message: Message) -> Iterator[Message]:
         yield {"role": "tool", "tool_call_id": answered[0], "content": _plain(answered[1])}
     if call or answered:
         return
-    if isinstance(content, list) and any(_kind(part) in ("tool_use", "tool_result") for part in content):
+    if isinstance(content, list) and any(_kind(part) in _BLOCKS for part in content):
         yield from _blocks(message, content)
     elif "role" in message:
         told = {name: value for name, value in message.items() if name != "type" or kind != "message"}
@@ -53,7 +67,7 @@ def _blocks(message: Message, content: list[Any]) -> Iterator[Message]:
     for part in content:
         if _kind(part) == "tool_result":
             yield {"role": "tool", "tool_call_id": part.get("tool_use_id"), "content": _plain(part.get("content"))}
-    said = [_part(part) for part in content if _kind(part) not in ("tool_use", "tool_result", "thinking")]
+    said = [_part(part) for part in content if _kind(part) not in _BLOCKS]
     calls = [part for part in content if _kind(part) == "tool_use"]
     if calls:
         called = [(part.get("id"), part.get("name"), json.dumps(part.get("input"))) for part in calls]
@@ -72,7 +86,15 @@ def _kind(part: object) -> object:
 
 
 def _part(part: object) -> object:
-    return {**part, "type": _PARTS.get(str(part.get("type")), part.get("type"))} if isinstance(part, Mapping) else part
+    if not isinstance(part, Mapping):
+        return part
+    match part:
+        case {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}:
+            return {"type": "image_url", "image_url": {"url": f"data:{kind};base64,{data}"}}
+        case {"type": "image", "source": {"type": "url", "url": url}}:
+            return {"type": "image_url", "image_url": {"url": url}}
+    told = {name: value for name, value in part.items() if name != "cache_control"}
+    return {**told, "type": _PARTS.get(str(part.get("type")), part.get("type"))}
 
 
 def _plain(content: object) -> str:

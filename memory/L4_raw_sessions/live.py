@@ -44,6 +44,8 @@ class LiveExchange:
     messages: tuple[Spoken, ...]
     """Those that are new in it."""
     reply: Spoken | None
+    head: str
+    """Digest of the request without its messages; "" where there is none."""
 
 
 class LiveSessions:
@@ -80,10 +82,10 @@ class LiveSessions:
 
     def exchanges(self, session: str) -> Iterator[LiveExchange]:
         """The exchanges of a session, each message in the first that brought it."""
-        sql = """SELECT id, started, ended, model, tip, reply FROM exchanges
+        sql = """SELECT id, started, ended, model, tip, reply, head FROM exchanges
           WHERE session = ? AND tenant = ? AND tip IS NOT NULL ORDER BY rowid"""
         seen: set[str] = set()
-        for id_, started, ended, model, tip, reply in self._rows(sql, session, self._tenant):
+        for id_, started, ended, model, tip, reply, head in self._rows(sql, session, self._tenant):
             base, above = self._above(tip, seen)
             key = f"{id_}@{started!r}"
             said = [Spoken(exchange=key, model=model, name=n, time=started, content=c) for n, c in above]
@@ -98,6 +100,7 @@ class LiveSessions:
                 base=base if said else tip,
                 messages=tuple(said),
                 reply=replies[0] if replies else None,
+                head=head or "",
             )
 
     def messages(self, session: str) -> Iterator[Spoken]:
@@ -135,13 +138,18 @@ class LiveSessions:
 
 def log_of(live: LiveSessions, session: str, archived: Container[str]) -> Iterator[bytes]:
     """Those exchanges of a session that are not archived, in the form of a raw log, piece by piece."""
+    told_heads: set[str] = set()
     for exchange in live.exchanges(session):
         if exchange.key in archived:
             continue
         said = [one for one in exchange.messages if one.content]
-        facts = {"session": session, "base": exchange.base, "names": [one.name for one in said], "head_name": ""}
+        names = [one.name for one in said]
+        facts = {"session": session, "base": exchange.base, "names": names, "head_name": exchange.head}
         messages = b", ".join(_line(live.content(one.content)) for one in said)
-        body = json.dumps(facts).encode()[:-1] + b', "messages": [' + messages + b"]}"
+        head = b"" if exchange.head in told_heads else _line(live.content(exchange.head))
+        told_heads.add(exchange.head)
+        more = b', "head": ' + head if head else b""
+        body = json.dumps(facts).encode()[:-1] + b', "messages": [' + messages + b"]" + more + b"}"
         at = repr(exchange.started)
         yield put("Prompt", exchange.started, body, at=at, id=exchange.id, session=session)
         reply = exchange.reply

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 from memory.errors import StoreError
 from memory.L4_raw_sessions import texts
 from memory.L4_raw_sessions.catchup import archived_keys, home
-from memory.L4_raw_sessions.chat import as_chat
+from memory.L4_raw_sessions.chat import as_chat, opening
 from memory.L4_raw_sessions.exchanges import Conversations, Exchange, read_exchanges
 from memory.L4_raw_sessions.index import Index, Row
 from memory.L4_raw_sessions.lines import opened, read_lines
@@ -122,17 +122,20 @@ def _read(places: Places, index: Index, part: Part) -> str:
 def conversation(places: Places, index: Index, parts: list[Part]) -> list[dict[str, Any]]:
     """The messages that stand at the end of a session's parts."""
     known = Conversations()
+    heads: dict[str, bytes] = {}
     last: list[bytes] | None = None
+    head = b""
     free: list[dict[str, Any]] = []
     for part in parts:
         with log(places, index, part) as file:
             for exchange in read_exchanges(read_sections(file)):
                 if exchange.id is not None:
                     last = _heard(known, exchange, last or [])
+                    head = heads[exchange.head_name] = exchange.head or heads.get(exchange.head_name, b"")
             if last is None:
                 file.seek(0)
                 free += [{"role": line.role, "content": line.text} for line in read_lines(file)]
-    return free if last is None else as_chat(json.loads(message) for message in last)
+    return free if last is None else [*opening(head), *as_chat(json.loads(message) for message in last)]
 
 
 def _heard(known: Conversations, exchange: Exchange, before: list[bytes]) -> list[bytes]:

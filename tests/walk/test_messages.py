@@ -99,7 +99,9 @@ async def test_a_session_over_a_restart_with_a_recall_and_its_accounts(tmp_path:
     assert row.session in (await taco("memory", "search", "archive.tar", "--data", tmp_path)).out
     (exported,) = (await taco("memory", "export", "--format", "openai", "--data", tmp_path)).out.splitlines()
     roles = [message["role"] for message in json.loads(exported)["messages"]]
+    assert json.loads(exported)["messages"][0]["content"] == "You are an agent.\nYou use a shell."
     assert roles == [
+        "system",
         "user",
         "assistant",
         "tool",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memory.L4_raw_sessions.chat import as_chat
+from memory.L4_raw_sessions.chat import as_chat, opening
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
 SHELL = {
@@ -109,8 +109,61 @@ def test_chat_messages_stay(messages: list[Any]) -> None:
             ],
             id="blocks of the Messages form",
         ),
+        pytest.param(
+            [
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "text", "text": "see", "cache_control": {"type": "ephemeral"}},
+                        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "eA=="}},
+                        {"type": "image", "source": {"type": "url", "url": "https://x.test/y"}},
+                    ],
+                },
+                {
+                    "role": "assistant",
+                    "content": [
+                        {"type": "thinking", "thinking": "hm", "signature": "s"},
+                        {"type": "redacted_thinking", "data": "x"},
+                        {"type": "text", "text": "a bar"},
+                    ],
+                },
+                {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}]},
+            ],
+            [
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "text", "text": "see"},
+                        {"type": "image_url", "image_url": {"url": "data:image/png;base64,eA=="}},
+                        {"type": "image_url", "image_url": {"url": "https://x.test/y"}},
+                    ],
+                },
+                {"role": "assistant", "content": [{"type": "text", "text": "a bar"}]},
+            ],
+            id="pictures of the Messages form; thoughts and cache marks are nobody else's",
+        ),
     ],
 )
 def test_other_forms(messages: list[Any], expected: list[Any]) -> None:
     """The same conversation in the form of the chat completions API."""
     assert as_chat(messages) == expected
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        pytest.param(b"", None, id="no head"),
+        pytest.param(b"[]", None, id="no object"),
+        pytest.param(b'{"messages": [], "system": null}', None, id="null"),
+        pytest.param(b'{"messages": [], "system": ""}', None, id="nothing said"),
+        pytest.param(b'{"messages": [], "system": {"text": "x"}}', None, id="what is neither"),
+        pytest.param(b'{"messages": [], "system": "careful"}', "careful", id="of the Messages form"),
+        pytest.param(
+            b'{"system": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}', "a\nb", id="in blocks"
+        ),
+        pytest.param(b'{"input": [], "instructions": "careful"}', "careful", id="of the Responses form"),
+    ],
+)
+def test_system_words_beside_the_messages(head: bytes, expected: str | None) -> None:
+    """They are the first message of a chat."""
+    assert opening(head) == ([] if expected is None else [{"role": "system", "content": expected}])

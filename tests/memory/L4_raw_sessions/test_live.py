@@ -55,7 +55,7 @@ def test_what_was_forgotten_is_empty(tmp_path: Path) -> None:
 
 
 def test_a_log_of_it_reads_like_a_raw_log(tmp_path: Path) -> None:
-    """Exchange by exchange, without those that are archived."""
+    """Exchange by exchange, without those that are archived; a head is told where it is first needed."""
     talks = Talks(tmp_path)
     talks.say("a", "one\nline", answer="two")
     talks.say("a", "three")
@@ -67,5 +67,7 @@ def test_a_log_of_it_reads_like_a_raw_log(tmp_path: Path) -> None:
             assert live is not None
             (tmp_path / "log").write_bytes(b"".join(log_of(live, "a", skipped)))
         with (tmp_path / "log").open("rb") as file:
-            found = [(one.key, one.base, one.names, one.messages) for one in read_exchanges(read_sections(file))]
-        assert found == expected[len(skipped) :]
+            told = list(read_exchanges(read_sections(file)))
+        assert [(one.key, one.base, one.names, one.messages) for one in told] == expected[len(skipped) :]
+        assert [one.head for one in told] == [b"{}", *[None] * (len(told) - 1)]
+        assert len({one.head_name for one in told}) == 1
