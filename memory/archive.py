@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,7 +13,8 @@ from typing import Any, Self
 from memory import audit
 from memory.canon import digest
 from memory.db import Database
-from memory.forgetting import forget
+from memory.forgetting import forget, forget_lost
+from memory.letting_go import IsHeld, let_go, reclaim
 from memory.migrations import migrate
 from memory.reading import Reader, row_of
 from memory.redacting import Sweeper, redact_rows
@@ -29,15 +30,15 @@ HEADS = 1000
 PATIENCE = 5.0
 """Seconds that a batch waits for another process that writes."""
 
-# What was forgotten must not stand in free pages.
-_PRAGMAS = ("secure_delete=ON",)
+# What was forgotten must not stand in free pages, and what was let go of must not take room.
+_PRAGMAS = ("auto_vacuum=INCREMENTAL", "secure_delete=ON")
 
 
 class Archive(Reader):
     """One folder's archive. One connection writes, another reads; several processes may have it open."""
 
-    def __init__(self, writer: Database, database: Database, executor: Executor | None) -> None:
-        super().__init__(database)
+    def __init__(self, folder: Path, writer: Database, database: Database, executor: Executor | None) -> None:
+        super().__init__(folder, database)
         self._writer = writer
         self._executor = executor
         self._heads: dict[str, str] = {}
@@ -49,7 +50,7 @@ class Archive(Reader):
         writer = await Database.open(path, pragmas=_PRAGMAS)
         try:
             await migrate(writer)
-            return cls(writer, await Database.open_reader(path), executor)
+            return cls(folder, writer, await Database.open_reader(path), executor)
         except BaseException:
             await writer.aclose()
             raise
@@ -132,6 +133,24 @@ class Archive(Reader):
         await self._writer.truncate_log(PATIENCE)
         return emptied
 
+    async def forget_lost(self, session: str, messages: Sequence[str]) -> int:
+        """Mark those messages of a session as forgotten whose contents stood in a zip that was let go of; how many."""
+        async with self._writer.transaction(PATIENCE):
+            return await forget_lost(self._writer, session, messages)
+
+    async def let_go(self, session: str, held: Mapping[str, str], is_held: IsHeld) -> int:
+        """Drop contents that a verified zip holds, too; how many.
+
+        `held`: the names of a session's messages, and the digests of what the zip holds under them. A content stays
+        as long as a session refers to it whose own zip does not hold it.
+        """
+        return await let_go(self._writer, session, held, is_held)
+
+    async def reclaim(self) -> None:
+        """Give the room of what is gone back to the disk, little by little, so that whoever writes does not wait."""
+        await reclaim(self._writer)
+        await self._writer.truncate_log(PATIENCE)
+
     async def redact(self, sweep: Sweeper) -> int:
         """Redact all that is stored again; how many rows were changed."""
         changed = await redact_rows(self._writer, sweep)
@@ -148,7 +167,8 @@ _CONTENT = "INSERT INTO contents VALUES (?, ?) ON CONFLICT DO NOTHING"
 _BLOB = "INSERT INTO blobs VALUES (?, ?) ON CONFLICT DO NOTHING"
 _INSERT = "INSERT INTO inserts (content, place, ordinal, blob) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
 _MESSAGE = """INSERT INTO messages VALUES (?, ?, ?, ?, ?) ON CONFLICT (hash)
-  DO UPDATE SET content = excluded.content, exact = excluded.exact WHERE content IS NULL AND excluded.content IS NOT NULL"""
+  DO UPDATE SET content = excluded.content, exact = excluded.exact
+  WHERE excluded.content IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents WHERE digest = messages.content)"""
 _USE = "INSERT INTO uses (session, hash) SELECT ?, value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING"
 _EXCHANGE = f"INSERT INTO exchanges VALUES ({', '.join('?' * 24)})"
 _SIGNAL = "INSERT INTO signals VALUES (?, ?, ?, ?, ?, ?)"

@@ -45,7 +45,7 @@ class Database:
         with translated(path):
             if create:
                 make_file(path)
-        return await cls._connect(path, "rw", (*_WRITER, *pragmas))
+        return await cls._connect(path, "rw", (*pragmas, *_WRITER))
 
     @classmethod
     async def open_reader(cls, path: Path) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from memory.db import Database
 
@@ -33,10 +34,17 @@ _BY_SESSION = (
       AND rewrite IN (SELECT seq FROM rewrites WHERE session = ?1)""",
 )
 
+# What nobody has any more must go with the last who had it.
+_USES = f"DELETE FROM uses WHERE session = ?1 AND (?2 IS NULL OR hash IN ({_SAID}))"
+
 _BY_CONTENT = (
     "DELETE FROM contents WHERE digest IN (SELECT value FROM json_each(?1))",
     "DELETE FROM inserts WHERE content IN (SELECT value FROM json_each(?1))",
 )
+
+_LOST = """UPDATE messages SET content = NULL, exact = 0 WHERE content IS NOT NULL AND hash IN (SELECT value FROM json_each(?2))
+  AND NOT EXISTS (SELECT 1 FROM contents WHERE digest = content)
+  AND NOT EXISTS (SELECT 1 FROM uses other WHERE other.hash = messages.hash AND other.session <> ?1)"""
 
 _BLOBS = "SELECT DISTINCT blob FROM inserts WHERE content IN (SELECT value FROM json_each(?))"
 
@@ -50,12 +58,26 @@ async def forget(database: Database, session: str, tenant: str | None) -> int:
     candidates = await _column(database, _CONTENTS, session, tenant)
     for statement in _BY_SESSION:
         await database.rows(statement, (session, tenant))
-    orphans = json.dumps(await _column(database, _ORPHANS, json.dumps(candidates)))
-    blobs = json.dumps(await _column(database, _BLOBS, orphans))
-    for statement in _BY_CONTENT:
-        await database.rows(statement, (orphans,))
-    await database.rows(_BY_BLOB, (blobs,))
+    await drop_contents(database, await _column(database, _ORPHANS, json.dumps(candidates)))
+    emptied = await database.changes() - before
+    await database.rows(_USES, (session, tenant))
+    return emptied
+
+
+async def forget_lost(database: Database, session: str, messages: Sequence[str]) -> int:
+    """Mark messages whose contents are nowhere any more, inside a transaction of the caller; how many."""
+    before = await database.changes()
+    await database.rows(_LOST, (session, json.dumps(messages)))
     return await database.changes() - before
+
+
+async def drop_contents(database: Database, digests: Sequence[str]) -> None:
+    """Delete contents, and blobs that stand in no other, inside a transaction of the caller."""
+    named = json.dumps(digests)
+    blobs = json.dumps(await _column(database, _BLOBS, named))
+    for statement in _BY_CONTENT:
+        await database.rows(statement, (named,))
+    await database.rows(_BY_BLOB, (blobs,))
 
 
 async def _column(database: Database, sql: str, *values: str | None) -> list[str]:

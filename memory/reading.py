@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
+from pathlib import Path
 from typing import Any
 
 from memory.db import Database, Row
+from memory.L4_raw_sessions.zipped import Zipped
 from memory.rows import inflate, unpack
 from memory.types import ExchangeRow, Message, RewriteRow, RewriteTexts, SignalRecord, Totals
 
@@ -26,27 +29,70 @@ _EXAMPLES = """SELECT id, max(ended) FROM exchanges WHERE tenant = ? AND tip IS 
   GROUP BY upstream, model, status, error, stream, coalesce(reported ->> '$.prompt_tokens_details.cached_tokens',
     reported ->> '$.prompt_cache_hit_tokens', reported ->> '$.cached_tokens', 0) > 0 ORDER BY 2 DESC LIMIT 1000"""
 
+_NAMES = "SELECT hash FROM messages WHERE content = ? LIMIT 10"
+
+_HOLDERS = """SELECT session, count(*) FROM uses WHERE hash IN (SELECT value FROM json_each(?))
+  GROUP BY session ORDER BY 2 DESC LIMIT 10"""
+
 _REWRITE = "SELECT seq, facts, digest FROM rewrites"
 
 
 class Reader:
     """Answers from a connection of its own, beside whatever is being written."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, folder: Path, database: Database) -> None:
         self._database = database
+        self._zipped = Zipped(folder)
 
     async def known(self, hashes: Sequence[str]) -> frozenset[str]:
-        """Those messages whose content is stored."""
-        sql = "SELECT hash FROM messages WHERE content IS NOT NULL AND hash IN (SELECT value FROM json_each(?))"
+        """Those messages whose content is stored, here and not in a zip only."""
+        sql = """SELECT hash FROM messages JOIN contents ON digest = content
+          WHERE hash IN (SELECT value FROM json_each(?))"""
         return frozenset(hash_ for (hash_,) in await self._rows(sql, json.dumps(hashes)))
 
     async def stored(self, digests: Sequence[str]) -> frozenset[str]:
-        """Those contents that are there."""
+        """Those contents that are there, and not in a zip only."""
         sql = "SELECT digest FROM contents WHERE digest IN (SELECT value FROM json_each(?))"
         return frozenset(digest for (digest,) in await self._rows(sql, json.dumps(digests)))
 
     async def content(self, digest: str) -> bytes | None:
         """A content by its digest, blobs put back; `None` if it was forgotten."""
+        stored = await self._content(digest)
+        if stored is not None:
+            return stored
+        names = [hash_ for (hash_,) in await self._rows(_NAMES, digest)]
+        found = await self.archived(names) if names else await self._archived_head(digest)
+        return next(iter(found.values()), None)
+
+    async def archived(self, hashes: Collection[str]) -> dict[str, bytes]:
+        """Contents of messages that stand in zips only, by their hashes: those that are there."""
+        left, out = set(hashes), dict[str, bytes]()
+        while left:
+            before = len(left)
+            for session, _ in await self._rows(_HOLDERS, json.dumps(sorted(left))):
+                out |= await self.unzip(session, left)
+                left -= out.keys()
+                if not left:
+                    break
+            if len(left) == before:
+                break
+        return out
+
+    async def _archived_head(self, digest: str) -> dict[str, bytes]:
+        sql = "SELECT DISTINCT session FROM exchanges WHERE head = ? LIMIT 10"
+        for (session,) in await self._rows(sql, digest):
+            if found := await self.unzip(session, {digest}):
+                return found
+        return {}
+
+    async def unzip(self, session: str, wanted: Collection[str]) -> dict[str, bytes]:
+        """Contents of a session's messages, by their hashes, from its zips; of heads, by their digests."""
+        out: dict[str, bytes] = {}
+        for (tenant,) in await self._rows("SELECT DISTINCT tenant FROM exchanges WHERE session = ?", session):
+            out |= await asyncio.to_thread(self._zipped.read, tenant, session, set(wanted))
+        return out
+
+    async def _content(self, digest: str) -> bytes | None:
         rows = await self._rows("SELECT data FROM contents WHERE digest = ?", digest)
         if not rows:
             return None
@@ -55,11 +101,17 @@ class Reader:
 
     async def chain(self, tip: str) -> tuple[Message, ...]:
         """The history that ends with this message. A message that was forgotten has no content."""
-        out = []
-        for hash_, parent, role, digest in await self._rows(_CHAIN, tip):
-            content = await self.content(digest) if digest else None
-            out.append(Message(hash=hash_, parent=parent, role=role, content=content or b""))
-        return tuple(out)
+        rows = await self._rows(_CHAIN, tip)
+        stored = {hash_: await self._content(digest) for hash_, _, _, digest in rows if digest}
+        zipped = await self.archived([hash_ for hash_, content in stored.items() if content is None])
+        return tuple(
+            Message(hash=hash_, parent=parent, role=role, content=stored.get(hash_) or zipped.get(hash_, b""))
+            for hash_, parent, role, _ in rows
+        )
+
+    async def depth(self, tip: str) -> int:
+        """How many messages the history has that ends with this one."""
+        return len(await self._rows(_CHAIN, tip))
 
     async def sessions(self, tenant: str | None, limit: int) -> list[str]:
         """A tenant's sessions that were heard of last, the latest first; `None`: everybody's."""

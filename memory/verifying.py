@@ -14,7 +14,7 @@ from memory.reading import PAGE, Reader
 from memory.rows import inflate
 from memory.types import Report
 
-_MESSAGES = f"""SELECT hash, parent, content, exact FROM messages
+_MESSAGES = f"""SELECT hash, parent, content, exact, EXISTS (SELECT 1 FROM contents WHERE digest = content) FROM messages
   WHERE hash > ? ORDER BY hash LIMIT {PAGE}"""
 
 _LOST = """SELECT m.hash FROM messages m WHERE m.parent IS NOT NULL
@@ -27,10 +27,14 @@ _SHORT = """SELECT id, rewritten, (SELECT count(*) FROM rewrites WHERE exchange 
 async def verify(reader: Reader, database: Database) -> Report:
     """Read everything once; each thing that is not as it was is one problem."""
     problems = [f"file: {said}" for (said,) in await database.rows("PRAGMA quick_check(20)") if said != "ok"]
-    messages = 0
-    async for hash_, parent, content, exact in _messages(database):
+    messages, elsewhere = 0, set[str]()
+    async for hash_, parent, content, exact, is_stored in _messages(database):
         messages += 1
-        problems += await _check_message(reader, hash_, parent, content, exact)
+        if is_stored:
+            problems += await _check_message(reader, hash_, parent, content, exact)
+        else:
+            elsewhere.add(hash_)
+    problems += [f"message {hash_}: its content is missing" for hash_ in await _missing(reader, database, elsewhere)]
     problems += [f"message {hash_}: its parent is missing" for (hash_,) in await database.rows(_LOST)]
     rewrites, head = 0, audit.GENESIS
     async for page in reader.pages():
@@ -48,13 +52,23 @@ async def verify(reader: Reader, database: Database) -> Report:
     return Report(messages=messages, rewrites=rewrites, head=head, problems=tuple(problems))
 
 
-async def _messages(database: Database) -> AsyncIterator[tuple[str, str | None, str, bool]]:
+async def _messages(database: Database) -> AsyncIterator[tuple[str, str | None, str, bool, bool]]:
     last = ""
     while rows := await database.rows(_MESSAGES, (last,)):
-        for hash_, parent, content, exact in rows:
+        for hash_, parent, content, exact, is_stored in rows:
             if content is not None:
-                yield hash_, parent, content, bool(exact)
+                yield hash_, parent, content, bool(exact), bool(is_stored)
         last = rows[-1][0]
+
+
+async def _missing(reader: Reader, database: Database, names: set[str]) -> list[str]:
+    """Messages whose contents no zip holds either; whether a zip is as it was, `memory verify` says."""
+    left = set(names)
+    for (session,) in await database.rows("SELECT DISTINCT session FROM uses") if left else ():
+        used = {hash_ for (hash_,) in await database.rows("SELECT hash FROM uses WHERE session = ?", (session,))}
+        if wanted := used & left:
+            left -= (await reader.unzip(session, wanted)).keys()
+    return sorted(left)
 
 
 async def _check_message(reader: Reader, hash_: str, parent: str | None, content: str, exact: bool) -> list[str]:

@@ -160,5 +160,5 @@ def _number(text: str) -> str:
 
 async def _pointer(archive: Archive, row: ExchangeRow) -> Pointer:
     """The answer of an exchange, or, where there was none, the message that was not answered."""
-    size = len(await archive.chain(row.reply or row.tip or ""))
+    size = await archive.depth(row.reply or row.tip or "")
     return Pointer(row.session, max(size - 1, 0))

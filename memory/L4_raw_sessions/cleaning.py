@@ -1,4 +1,5 @@
-"""Phase 6, Cleanup: raw logs whose members were read back go into the trash, and what is old there goes."""
+"""Phase 6, Cleanup: raw logs whose members were read back go into the trash, what is old there goes, and so does what
+`archive.sqlite` holds of them."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from memory.errors import StoreError
+from memory.L4_raw_sessions.emptying import empty
 from memory.L4_raw_sessions.exchanges import read_exchanges
 from memory.L4_raw_sessions.files import move, settle
 from memory.L4_raw_sessions.journal import Item
@@ -35,6 +38,10 @@ def clean_up(run: Run) -> None:
     run.journal.drop(done)
     for folder in _old(run):
         _empty(run, folder)
+    try:
+        run.report.let_go += empty(run.places, run.journal.index)
+    except StoreError as error:
+        run.report.details.append(f"{error}; what the zips hold stays there until the next run")
 
 
 def _is_as_it_was(source: Path, item: Item) -> bool:

@@ -3,7 +3,8 @@
     runs ─1:n→ items (a raw log on its way)                                the journal; losing it costs time and nothing else
     members (a session, or a part of one, in a zip) ─1:n→ exchanges      can be made anew from the zips
 
-`items.plan` and `runs.history` are JSON. A member is a row only when it was read back from its zip and found right.
+`items.plan` and `runs.history` are JSON. A member is a row only when it was read back from its zip and found right; it is emptied
+when the archive of exchanges holds nothing more of it (see `emptying`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, Self
 
 from memory.db import make_file, translated
 from memory.errors import StoreError
-from memory.L4_raw_sessions.schema import SEARCH
+from memory.L4_raw_sessions.schema import EMPTIED, SEARCH
 
 PATIENCE = 10.0
 """Seconds that a statement waits for another process."""
@@ -142,5 +143,5 @@ CREATE INDEX exchanges_member ON exchanges (member);
 CREATE INDEX exchanges_id ON exchanges (id)
 """
 
-MIGRATIONS = (_INITIAL, SEARCH)
+MIGRATIONS = (_INITIAL, SEARCH, EMPTIED)
 """One script for each form that the file has had; how many were run stands in its `user_version`."""

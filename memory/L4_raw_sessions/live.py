@@ -15,6 +15,8 @@ from memory.rows import unpack
 
 FILE = "archive.sqlite"
 
+_MESSAGE = "SELECT parent, digest FROM messages LEFT JOIN contents ON digest = content WHERE hash = ?"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoken:
@@ -26,7 +28,7 @@ class Spoken:
     name: str
     time: float
     content: str
-    """Its digest; "" where it was forgotten."""
+    """Its digest; "" where it was forgotten, or stands in a zip only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +116,7 @@ class LiveSessions:
         """Messages up from this one to those that were seen, in order, and the one above them."""
         out: list[tuple[str, str]] = []
         while tip is not None and tip not in seen:
-            rows = self._rows("SELECT parent, content FROM messages WHERE hash = ?", tip)
+            rows = self._rows(_MESSAGE, tip)
             if not rows:
                 break
             seen.add(tip)

@@ -5,13 +5,14 @@ Looked at before it is done; what goes is said. A run that was cut off is made g
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from memory.archive import Archive
 from memory.L4_raw_sessions import texts, zips
-from memory.L4_raw_sessions.catchup import home
+from memory.L4_raw_sessions.catchup import home, is_recorded
 from memory.L4_raw_sessions.forgetting import in_archive, wait_for
 from memory.L4_raw_sessions.index import Index
 from memory.L4_raw_sessions.places import Places
@@ -20,6 +21,14 @@ from memory.L4_raw_sessions.rewriting import blank_blocks, rewrite_zip
 from memory.L4_raw_sessions.search import searched
 
 DAY = 86_400.0
+
+_ON = """SELECT session FROM members WHERE id NOT IN (SELECT value FROM json_each(?))
+  UNION SELECT session FROM live"""
+
+_LOST = """SELECT name FROM messages JOIN members ON members.id = part
+    WHERE id IN (SELECT value FROM json_each(?1)) AND session = ?2 AND name IS NOT NULL
+  EXCEPT SELECT name FROM messages JOIN members ON members.id = part
+    WHERE id NOT IN (SELECT value FROM json_each(?1)) AND session = ?2"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,27 +102,28 @@ def _let_go(places: Places, index: Index, gone: Sequence[_Member]) -> None:
         if members := [one.member for one in group if one.member in present]:
             rewrite_zip(path, dict.fromkeys(members))
     blank_blocks(places.histories, ((one.at, one.size) for one in gone if one.size))
+    _forget_live(places, index, gone)
     with index.transaction():
         index.run_many("DELETE FROM members WHERE id = ?", [(one.id,) for one in gone])
         texts.drop_orphans(index)
-    _forget_live(places, index, {one.session for one in gone})
     texts.purge(index)
 
 
-def _forget_live(places: Places, index: Index, sessions: set[str]) -> None:
-    """What the archive of exchanges still holds of sessions of which nothing is left in the zips, and which do not go on."""
+def _forget_live(places: Places, index: Index, gone: Sequence[_Member]) -> None:
+    """What the archive of exchanges holds of sessions that are over; of those that go on, what stood in these zips only."""
     found = home(places)
-    if found is None:
+    if found is None or not is_recorded(places) or not gone:
         return
-    left = index.rows("SELECT session FROM members UNION SELECT session FROM live")
-    over = sorted(sessions - {session for (session,) in left})
+    data, tenant = found
+    ids = json.dumps([one.id for one in gone])
+    on = {session for (session,) in index.rows(_ON, (ids,))}
+    lost = {one.session: [name for (name,) in index.rows(_LOST, (ids, one.session))] for one in gone}
 
     async def forget(archive: Archive) -> None:
-        for session in over:
-            await archive.forget(session)
+        for session, names in lost.items():
+            await (archive.forget_lost(session, names) if session in on else archive.forget(session, tenant))
 
-    if over:
-        wait_for(lambda: in_archive(found[0], forget))
+    wait_for(lambda: in_archive(data, forget))
 
 
 def _name(one: _Member) -> str:

@@ -47,6 +47,8 @@ class Report:
     duplicates: int = 0
     quarantined: int = 0
     redactions: int = 0
+    let_go: int = 0
+    """Contents that stood in `archive.sqlite`, too, and stand in the zips only now."""
     seconds: float = 0.0
     details: list[str] = field(default_factory=list)
     archived: list[dict[str, str]] = field(default_factory=list)

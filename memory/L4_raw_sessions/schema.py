@@ -1,4 +1,4 @@
-"""The tables of `index.sqlite` that are searched; `texts` tells what is in them."""
+"""The tables of `index.sqlite` that are searched (`texts` tells what is in them), and what was added to the first ones."""
 
 from __future__ import annotations
 
@@ -14,3 +14,5 @@ CREATE TABLE messages (part INTEGER NOT NULL, ordinal INTEGER NOT NULL, name TEX
 CREATE INDEX messages_text ON messages (text);
 CREATE TRIGGER members_gone AFTER DELETE ON members BEGIN DELETE FROM messages WHERE part = old.id; END
 """
+
+EMPTIED = "ALTER TABLE members ADD COLUMN emptied INTEGER NOT NULL DEFAULT 0"

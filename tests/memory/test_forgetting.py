@@ -68,6 +68,16 @@ async def test_shared_messages_stay(archive: Archive, chain: Chain, record: Reco
     assert await archive.content(row.head) is not None
 
 
+async def test_the_last_who_had_it(archive: Archive, chain: Chain, record: Record) -> None:
+    """What two sessions share goes with the second of them."""
+    shared = chain("shared")
+    await archive.append([record("1", shared), record("2", shared, session="other")])
+    await archive.forget("session 1")
+    assert await archive.chain(shared[0].hash) == shared
+    await archive.forget("other")
+    assert (await archive.chain(shared[0].hash))[0].content == b""
+
+
 async def test_gone_from_every_file(archive: Archive, chain: Chain, record: Record, rewrite: Rewrite) -> None:
     """No byte of it is left in a free page, in the log or in a compressed value."""
     folder = archive._writer._path.parent

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from memory import ExchangeRecord, Message
 from memory.L4_raw_sessions.compress_session import batch_process
 from memory.L4_raw_sessions.exchanges import read_exchanges
 from memory.L4_raw_sessions.sections import put, read_sections
@@ -50,6 +51,36 @@ def ours(session: str, count: int, start: float = APRIL, first: int = 0) -> byte
         out.append(put("Prompt", at, prompt.encode(), at=repr(at), id=f"{session}-{k}", session=session))
         out.append(put("Response", at + 5, b'{"message":{"role":"assistant","content":"answer %d"}}' % k, model="m"))
     return b"".join(out)
+
+
+def recorded(id_: str, session: str, at: float, question: Message, answer: Message) -> ExchangeRecord:
+    """An exchange as it is handed over to the archive."""
+    return ExchangeRecord(
+        id=id_,
+        session=session,
+        parent_session=None,
+        tenant="tenant",
+        started=at,
+        first_byte=None,
+        ended=at + 5.0,
+        method="POST",
+        path="/v1/chat/completions",
+        shape="chat_completions",
+        upstream="main",
+        model="small",
+        stream=False,
+        retry=False,
+        status=200,
+        outcome="completed",
+        error=None,
+        tip=question.hash,
+        messages=(question,),
+        head=b'{"model":"small"}',
+        reply=answer,
+        reported=None,
+        accounts={},
+        kept={},
+    )
 
 
 class House:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import pickle
 import random
@@ -9,19 +11,21 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from memory import Archive, ExchangeRecord, Message, RawLog, message_hash
 from memory.L4_raw_sessions import appending
 from memory.L4_raw_sessions.compress_session import _compress_raw
-from tests.memory.L4_raw_sessions.archives import APRIL, NOW, House, exchanges_in, free, ours
+from tests.memory.L4_raw_sessions.archives import APRIL, NOW, House, exchanges_in, free, ours, recorded
 
 Site = tuple[str, int]
 
-TRACED = ("L4_raw_sessions", "zipfile.py", "shutil.py")
+TRACED = ("L4_raw_sessions", "zipfile.py", "shutil.py", "memory/letting_go.py", "memory/forgetting.py", "memory/db.py")
 
 
 class Story:
@@ -32,7 +36,9 @@ class Story:
         self.house = House(root / "data")
         self._scratch = root / "scratch"
         self.logs: list[bytes] = []
+        self._said: dict[str, Message] = {}
         self._counts: Counter[str] = Counter()
+        self._tips: dict[str, str] = {}
         self._now = NOW
 
     def tell(self) -> list[str]:
@@ -57,7 +63,10 @@ class Story:
     def _write(self) -> None:
         for _ in range(self._random.randint(1, 3)):
             name = self._random.choice("abc")
-            if self._random.random() < 0.6:
+            if self._random.random() < 0.5:
+                self._record([self._exchange(name) for _ in range(self._random.randint(1, 3))])
+                continue
+            if self._random.random() < 0.3:
                 first, count = self._counts[name], self._random.randint(1, 3)
                 self._counts[name] += count
                 data = ours(name, count, first=first)
@@ -69,6 +78,28 @@ class Story:
             before = path.read_bytes() if path.exists() else b""
             self.house.log(name, before + data, now=self._now)
             self.logs.append(data)
+
+    def _exchange(self, name: str) -> ExchangeRecord:
+        """What the gateway records: a question and its answer; two sessions begin with the same question."""
+        session = f"recorded {name}"
+        count = self._counts[session]
+        self._counts[session] += 1
+        tip = self._tips.get(session)
+        question = _message(tip, "user", f"question {count}" if not count and name != "c" else f"{count} of {name}")
+        answer = _message(question.hash, "assistant", f"answer {count} of {name}")
+        self._tips[session] = answer.hash
+        self._said |= {question.hash: question, answer.hash: answer}
+        return recorded(f"recorded-{name}-{count}", session, APRIL + 60 * count, question, answer)
+
+    def _record(self, records: Sequence[ExchangeRecord]) -> None:
+        """Into the archive and into the raw log, as the gateway's books do it."""
+        log = RawLog(self.house.root)
+        path = log.path("tenant", records[0].session)
+        before = path.read_bytes() if path.exists() else b""
+        asyncio.run(_append(self.house.root, records))
+        log.append(records)
+        os.utime(path, (self._now - 10_000, self._now - 10_000))
+        self.logs.append(path.read_bytes()[len(before) :])
 
     def _be_killed(self) -> str:
         """Let a run die at one of the lines that it would come to; which that was."""
@@ -99,6 +130,7 @@ class Story:
                     os.kill(os.getpid(), signal.SIGKILL)
             return trace
 
+        threading.settrace(trace)
         sys.settrace(trace)
         self.house.run(now=self._now)
         sys.settrace(None)
@@ -125,6 +157,7 @@ class Story:
             assert _compress_raw(log.decode()).encode() in members or set(exchanges_in(self._scratch, log)) <= set(
                 archived
             )
+        assert asyncio.run(_lost(self.house.root, self._said.values())) == []
 
     def _check_end(self) -> None:
         """All is archived, each session has its one block in the histories, and the index says so."""
@@ -137,6 +170,34 @@ class Story:
         assert self.house.rows("SELECT * FROM items") == []
         assert list(self.house.l4.glob("staging/*")) == []
         assert list(self.house.l4.glob("*.draft")) == []
+        assert asyncio.run(_stored(self.house.root, self._said)) == frozenset()
+
+
+def _message(parent: str | None, role: str, content: str) -> Message:
+    data = json.dumps({"role": role, "content": content}).encode()
+    return Message(hash=message_hash(parent, data), parent=parent, role=role, content=data)
+
+
+async def _append(data: Path, records: Sequence[ExchangeRecord]) -> None:
+    archive = await Archive.open(data)
+    await archive.append(records)
+    await archive.aclose()
+
+
+async def _lost(data: Path, messages: Iterable[Message]) -> list[Message]:
+    """Messages that cannot be read any more, word for word."""
+    archive = await Archive.open(data)
+    lost = [message for message in messages if (await archive.chain(message.hash))[-1:] != (message,)]
+    await archive.aclose()
+    return lost
+
+
+async def _stored(data: Path, messages: Iterable[str]) -> frozenset[str]:
+    """Messages whose contents the archive of exchanges holds, too."""
+    archive = await Archive.open(data)
+    stored = await archive.known([*messages])
+    await archive.aclose()
+    return stored
 
 
 def in_a_fork(work: Callable[[], Any]) -> Any:

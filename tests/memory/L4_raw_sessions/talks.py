@@ -12,6 +12,7 @@ from typing import Any
 from memory import Archive, ExchangeRecord, Message, batch_process, message_hash
 from memory.L4_raw_sessions.places import Places
 from memory.rawlog import RawLog
+from memory.roots import raw_folder, root_of
 
 MAY = 1777600000.0
 """2026-05-01 01:46:40 UTC."""
@@ -102,14 +103,14 @@ class Talks:
 
         return asyncio.run(answer())
 
-    def archive(self) -> dict[str, Any]:
+    def archive(self, *, dry_run: bool = False, later: float = DAY) -> dict[str, Any]:
         """Everything that was said so far goes into zips."""
-        raw, later = self.root / "temp" / "model_responses", self.now + DAY
+        raw, now = raw_folder(root_of(self.root, self.tenant)), self.now + later
         for path, time in self._touched.items():
             if path.exists():
                 os.utime(path, (time, time))
-        self.now = later
-        return batch_process(raw, self.l4, dry_run=False, clock=lambda: later)
+        self.now = now
+        return batch_process(raw, dry_run=dry_run, clock=lambda: now)
 
     def files(self) -> dict[str, bytes]:
         """All files with their contents."""

@@ -74,7 +74,7 @@ def test_nothing_archived(tmp_path: Path) -> None:
 async def test_what_the_archive_of_exchanges_holds(
     house: House, chain: Callable[..., tuple[Message, ...]], record: Callable[..., ExchangeRecord], goes_on: bool
 ) -> None:
-    """It goes, too, unless the session goes on."""
+    """It goes, too; what a session says that goes on stays."""
     archive = await Archive.open(house.root)
     both = Logged(archive, RawLog(house.root))
     history = chain("something old", "something new")
@@ -83,6 +83,8 @@ async def test_what_the_archive_of_exchanges_holds(
     if goes_on:
         await both.append([record("2", history[1:], started=NOW, ended=NOW)])
     retain(Places(house.l4), NOW, size=0, dry_run=False)
-    left = [message.content for message in await archive.chain(history[0].hash)]
-    assert (left == [b""]) != goes_on
+    left = [message.content for message in await archive.chain(history[-1].hash)]
+    assert left == ([b"", history[1].content] if goes_on else [])
+    assert [message.content for message in await archive.chain(history[0].hash)] == [b""]
+    assert (await archive.verify()).problems == ()
     await archive.aclose()
