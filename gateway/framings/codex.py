@@ -18,10 +18,11 @@ _HEAD = re.compile(
     r"(?:Total output lines: \d+\n)?"
     r"(?:Warning: truncated output [^\n]*\n)?"
     r"Output:\n"
+    r"(?:Warning: truncated output \(original token count: \d+\)\nTotal output lines: \d+\n\n)?"
 )
 
 
 def split(text: str) -> Frame | None:
-    """What follows `Output:`."""
+    """What follows `Output:`, and a notice that not all of it does."""
     head = _HEAD.match(text)
     return head and cut(text, (head.end(), len(text)), exit_code=head["code"] or head["exited"])

@@ -42,9 +42,14 @@ def test_declines(text: str) -> None:
         ),
         pytest.param('Wall time: 2.1 seconds\nOutput:\n«{"id": 1}»', None, id="another tool"),
         pytest.param(
-            "Wall time: 2.1 seconds\nOutput:\n«Warning: truncated output (original token count: 9)\nTotal output lines: 3\n\na»",
+            "Wall time: 2.1 seconds\nOutput:\nWarning: truncated output (original token count: 9)\nTotal output lines: 3\n\n«a»",
             None,
-            id="a notice of its own stays in the body",
+            id="a notice that not all of it is shown",
+        ),
+        pytest.param(
+            "Wall time: 2.1 seconds\nOutput:\n«Warning: truncated output, says the program\n»",
+            None,
+            id="what only resembles such a notice stays in the body",
         ),
         pytest.param("Script completed\nWall time 0.1 seconds\nOutput:\n«a»", None, id="a script"),
     ],
