@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
+import anthropic
 import pytest
 import pytest_asyncio
 
@@ -194,3 +195,40 @@ async def test_a_client_that_leaves_stops_the_provider(line: Line) -> None:
         await asyncio.wait_for(line[0].received[-1].left.wait(), 1)
 
     assert (await line[1].row("leaves")).outcome == "abandoned"
+
+
+@whole_and_streamed
+async def test_an_agent_on_anthropics_sdk_comes_to_its_end(stream: bool, line: Line) -> None:
+    """It runs what it is asked to, sends back what it got in the blocks that it got, and is understood."""
+    line[0].play(Turn(text="Look.", reasoning="Hm.", shell=("ls", "pwd")), Turn(shell=("tar",)), Turn(text="Done."))
+    messages: list[Any] = [{"role": "user", "content": TASK}]
+    asked: dict[str, Any] = {"model": "hosted_vllm/m", "max_tokens": 99, "tools": [TOOL], "system": "You use a shell."}
+    async with anthropic.AsyncAnthropic(base_url=line[1].url, api_key="k", max_retries=0) as client:
+        reason: str | None = "tool_use"
+        while reason == "tool_use":
+            if stream:
+                async with client.messages.stream(messages=messages, **asked) as events:
+                    said: Any = await events.get_final_message()
+            else:
+                said = await client.messages.create(messages=messages, **asked)
+            reason = said.stop_reason
+            calls = [block for block in said.content if block.type == "tool_use"]
+            results = [{"type": "tool_result", "tool_use_id": call.id, "content": PROGRESS} for call in calls]
+            messages += [{"role": "assistant", "content": said.content}, {"role": "user", "content": results}]
+
+    assert reason == "end_turn"
+    assert [block.text for block in said.content] == ["Done."]
+    first, second, third = (json.loads(received.body)["messages"] for received in line[0].received)
+    assert (second[: len(first)], third[: len(second)]) == (first, second)
+    assert [message["role"] for message in third[2:]] == ["assistant", "tool", "tool", "assistant", "tool"]
+    assert all(len(message["content"]) < 200 for message in third if message["role"] == "tool")
+
+
+async def test_anthropics_sdk_raises_its_own_errors(line: Line) -> None:
+    """By the status, with the words of the provider."""
+    line[0].play(Turn(text="x", fault=Fault(times=0, status=429)))
+    async with anthropic.AsyncAnthropic(base_url=line[1].url, api_key="k", max_retries=0) as client:
+        with pytest.raises(anthropic.RateLimitError, match="fails as its scenario says"):
+            await client.messages.create(
+                model="hosted_vllm/m", max_tokens=9, messages=[{"role": "user", "content": "hi"}]
+            )
