@@ -17,7 +17,6 @@ MISTRAL = {
     "api_key_env_var": "MISTRAL_API_KEY",
     "backend": "mistral",
 }
-_BOTH: dict[str, Api] = {"openai": "openai", "anthropic": "anthropic"}
 
 
 def codex(url: str, environment: Variables) -> Setup:
@@ -61,24 +60,24 @@ def opencode(url: str, environment: Variables) -> Setup:
     """Inline settings are merged over its files; providers of the person's own that have a URL are led here, too."""
     try:
         inline = json.loads(environment.get("OPENCODE_CONFIG_CONTENT") or "{}")
-        providers = inline.setdefault("provider", {})
-        for name in _BOTH:
-            providers.setdefault(name, {}).setdefault("options", {})
+        given = {**inline.get("provider", {})}
     except (ValueError, AttributeError, TypeError):
         return Setup(note="OPENCODE_CONFIG_CONTENT cannot be read, and is left alone")
     folder = Path(environment.get("XDG_CONFIG_HOME") or home(environment) / ".config") / "opencode"
     own = section(read_settings(folder / "opencode.json"), "provider")
     named = list[Upstream]()
-    for name, provider in {**own, **providers}.items():
-        options = {**section(own, name, "options"), **section(providers, name, "options")}
+    for name in {"openai": 1, "anthropic": 1, **own, **given}:
+        provider = {**section(own, name), **section(given, name)}
+        options = {**section(own, name, "options"), **section(given, name, "options")}
+        built_in, api = name in ("openai", "anthropic"), _api(str(provider.get("npm", name)).removeprefix("@ai-sdk/"))
         if options.get("baseURL"):
-            api = _BOTH.get(name, "openai")
-            models = {**section(own, name, "models"), **section(provider, "models")} if name not in _BOTH else {}
-            patterns = tuple(models) or (ANTHROPIC.models if api == "anthropic" else ())
+            patterns = ANTHROPIC.models if name == "anthropic" else () if built_in else section(provider, "models")
             named += led_to(options["baseURL"], *patterns, api=api)
-        if options.get("baseURL") or name in _BOTH:
-            providers.setdefault(name, {}).setdefault("options", {})["baseURL"] = f"{url}/v1"
-    return Setup(variables={"OPENCODE_CONFIG_CONTENT": json.dumps(inline)}, upstreams=tuple(named))
+        if options.get("baseURL") or built_in:
+            inner = {**section(given, name, "options"), "baseURL": f"{url}/v1"}
+            given[name] = {**section(given, name), "options": inner}
+    variables = {"OPENCODE_CONFIG_CONTENT": json.dumps({**inline, "provider": given})}
+    return Setup(variables=variables, upstreams=tuple(named))
 
 
 def pi(url: str, environment: Variables) -> Setup:
@@ -158,12 +157,12 @@ def vibe(url: str, environment: Variables) -> Setup:
     """A variable brings a provider again, with another URL: merged by its name over those in its file."""
     folder = Path(environment.get("VIBE_HOME") or home(environment) / ".vibe")
     settings = read_settings(folder / "config.toml")
-    own = [p for p in settings.get("providers", ()) if isinstance(p, dict) and p.get("api_base")]
+    own = [provider for provider in _sections(settings.get("providers")) if provider.get("api_base")]
     providers = own if any(p.get("name") == "mistral" for p in own) else [*own, MISTRAL]
-    models = [m for m in settings.get("models", ()) if isinstance(m, dict)]
+    models = _sections(settings.get("models"))
     named = list[Upstream]()
     for provider in providers:
-        its = _names([m for m in models if m.get("provider") == provider.get("name")], "name")
+        its = _names([model for model in models if model.get("provider") == provider.get("name")], "name")
         if its or provider is providers[-1]:
             named += led_to(provider["api_base"], *its)
     given = [{**provider, "api_base": f"{url}/v1"} for provider in providers]
@@ -175,5 +174,8 @@ def _api(provider: object) -> Api:
 
 
 def _names(models: object, key: str) -> tuple[str, ...]:
-    listed = models if isinstance(models, list) else ()
-    return tuple(str(model[key]) for model in listed if isinstance(model, dict) and model.get(key))
+    return tuple(str(model[key]) for model in _sections(models) if model.get(key))
+
+
+def _sections(listed: object) -> list[dict[str, Any]]:
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []

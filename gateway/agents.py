@@ -96,7 +96,10 @@ def base_urls(url: str) -> dict[str, str]:
 def set_up(command: str, url: str, environment: Variables) -> Setup:
     """What to start a command with; one that is not known gets the usual variables."""
     own = AGENTS.get(PurePath(command).name, plain)(url, environment)
-    return replace(own, variables={**base_urls(url), **own.variables})
+    upstreams = tuple(
+        sorted(own.upstreams, key=lambda upstream: "*" in upstream.models)
+    )  # the first with a match serves
+    return replace(own, variables={**base_urls(url), **own.variables}, upstreams=upstreams)
 
 
 def elsewhere(setup: Setup, ours: str) -> tuple[str, ...]:

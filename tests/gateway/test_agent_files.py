@@ -114,7 +114,7 @@ def test_claude_by_way_of_a_cloud(tmp_path: Path) -> None:
     assert "CLAUDE_CODE_USE_VERTEX" in prepared("claude", tmp_path, {}, CLAUDE_CODE_USE_VERTEX="1").note
 
 
-@pytest.mark.parametrize("given", ["{", '{"provider": 3}', "[]"])
+@pytest.mark.parametrize("given", ["{", '{"provider": 3}', "[]", '"x"'])
 def test_settings_of_opencode_that_cannot_be_read_are_left_alone(given: str, tmp_path: Path) -> None:
     """And that is said."""
     setup = prepared("opencode", tmp_path, {}, OPENCODE_CONFIG_CONTENT=given)
@@ -129,6 +129,8 @@ def test_opencode(tmp_path: Path) -> None:
     own = {
         "openai": {"options": {"baseURL": "http://own/v1"}},
         "local": {"npm": "x", "options": {"baseURL": "http://local/v1"}, "models": {"m": {}, "n": {}}},
+        "bridge": {"npm": "@ai-sdk/anthropic", "options": {"baseURL": "http://bridge/v1"}, "models": {"o": {}}},
+        "broken": 3,
         "keyed": {"options": {"apiKey": "k"}},
     }
     files = {".config/opencode/opencode.json": json.dumps({"provider": own})}
@@ -141,9 +143,14 @@ def test_opencode(tmp_path: Path) -> None:
             "openai": {"options": {"apiKey": "k", **here}},
             "anthropic": {"options": here},
             "local": {"options": here},
+            "bridge": {"options": here},
         },
     }
-    assert leads(setup) == {"http://own/v1": ("*",), "http://local/v1": ("m", "n")}
+    assert [(up.url, up.models, up.api) for up in setup.upstreams] == [
+        ("http://local/v1", ("m", "n"), "openai"),
+        ("http://bridge/v1", ("o",), "anthropic"),
+        ("http://own/v1", ("*",), "openai"),
+    ]
 
 
 def test_pi(tmp_path: Path) -> None:
@@ -227,6 +234,12 @@ def test_cline(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "given", "found"),
     [
+        pytest.param(
+            "providers = 3\nmodels = {}",
+            {"mistral": f"{URL}/v1"},
+            {"https://api.mistral.ai/v1": ("*",)},
+            id="something else is set",
+        ),
         pytest.param("", {"mistral": f"{URL}/v1"}, {"https://api.mistral.ai/v1": ("*",)}, id="nothing is set"),
         pytest.param(
             'providers = [{name = "x", api_base = "http://x/v1"}]\nmodels = [{name = "m", provider = "x"}]',
