@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gateway.cache import BoundedCache
 from gateway.errors import BadRequest
 from gateway.reading import LONG, MOST_KNOWN, Reader
-from gateway.shapes import chat_completions
+from gateway.shapes import chat_completions, responses
 from gateway.types import Conversation, Message
 
 SYSTEM = b'{"role":"system","content":"%s"}' % (b"x" * LONG)
@@ -133,6 +133,30 @@ def test_nobody_can_tell(head: bytes, before: list[bytes], after: list[bytes], t
     second = first + b"".join(comma + raw for raw in after) + tail
 
     assert outcome(reader, second) == outcome(Reader(), second)
+
+
+LINE = "x" * LONG
+ITEMS = json.dumps([{"role": "user", "content": LINE}]).encode()
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (b'"%s"' % LINE.encode(), b'"%s y"' % LINE.encode()),
+        (b'"%s"' % LINE.encode(), ITEMS),
+        (ITEMS, ITEMS[:-1] + b',{"type":"reasoning"}]'),
+        (ITEMS, b'"%s"' % LINE.encode()),
+        (b'"%s"' % LINE.encode(), b'"%s", "x": "y"' % LINE.encode()),
+    ],
+    ids=["strings", "a string, then a list", "lists", "a list, then a string", "a string, then more beside it"],
+)
+def test_a_string_in_the_place_of_all_messages(first: bytes, second: bytes) -> None:
+    """What was read before it makes no difference either."""
+    reader = Reader()
+    reader.read(responses, b'{"model":"m","input":%s}' % first)
+    given_ = b'{"model":"m","input":%s}' % second
+
+    assert reader.read(responses, given_) == Reader().read(responses, given_)
 
 
 def test_the_words_of_a_refusal_count_from_the_beginning() -> None:

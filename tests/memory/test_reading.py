@@ -156,12 +156,13 @@ async def test_examples(archive: Archive, chain: Chain, record: Record) -> None:
             record("new", said, ended=3.0, session="session 2"),
             record("streamed", said, ended=2.0, stream=True),
             record("cached", said, ended=4.0, reported=hit),
-            record("cached more", said, ended=5.0, reported={"prompt_cache_hit_tokens": 128}),
+            record("cached more", said, ended=4.5, reported={"input_tokens_details": {"cached_tokens": 9}}),
+            record("cached most", said, ended=5.0, reported={"cache_read_input_tokens": 128}),
             record("not cached", said, ended=0.5, reported={"cached_tokens": 0}),
             record("refused", said, ended=6.0, status=400, error="too long"),
             record("theirs", said, ended=9.0, tenant="other"),
             record("a list of models", ended=9.0),
         ]
     )
-    assert await archive.examples("tenant") == ["refused", "cached more", "new", "streamed"]
+    assert await archive.examples("tenant") == ["refused", "cached most", "new", "streamed"]
     assert await archive.examples("nobody") == []
