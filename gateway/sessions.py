@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from gateway.cache import BoundedCache
-from gateway.types import Conversation
+from gateway.types import Conversation, Message
 
 REMEMBERED = 100_000
 """Histories (one for each message of each conversation) that are remembered."""
@@ -73,9 +73,7 @@ class Sessions:
             session, parent = self._name(chain, named)
             return History(session=session, parent=parent, known=0, retry=False, forwarded=None)
         retry = known == len(chain)
-        if retry or (
-            conversation.messages[known].message.role == "assistant" and node.follower in (None, chain[known])
-        ):
+        if retry or (_is_answer(conversation.messages[known].message) and node.follower in (None, chain[known])):
             return History(session=node.session, parent=None, known=known, retry=retry, forwarded=node.forwarded)
         # the history goes on otherwise: a sub-agent, a second try, an edited or compacted history; or it is a new one
         # that begins with the same words of the system
@@ -101,17 +99,24 @@ class Sessions:
         whole = True
         before = self._nodes.get(chain[history.known - 1]) if history.known else None
         asked = before is not None and before.asked
+        # What another session goes on from is still that session's to go on from.
+        ours = history.known + (before is not None and before.session != history.session)
         for k, (placed, name) in enumerate(zip(conversation.messages, chain, strict=True)):
             digest = blake2b(rolling + placed.message.canonical, digest_size=16)
             digest.update(rewritten.get(k, b""))
             rolling = digest.digest()
             if k + 1 == history.known and history.forwarded is not None:
                 whole = rolling == history.forwarded
-            if k + 1 >= history.known or not whole:
+            if k + 1 >= ours:
                 follower = chain[k + 1] if k + 1 < len(chain) else None
                 asked = asked or follower is None
                 self._nodes.put(name, _Node(history.session, rolling, follower, asked))
         return whole
+
+
+def _is_answer(message: Message) -> bool:
+    """The model made it; in some forms calls that the provider ran itself stand with their results."""
+    return message.role == "assistant" or bool(message.calls)
 
 
 def named_session(headers: Mapping[str, str], prompt_cache_key: str | None) -> str | None:

@@ -92,6 +92,20 @@ def test_an_edited_history_is_a_session_of_its_own_with_a_parent() -> None:
     assert edited.known == 1
 
 
+@pytest.mark.parametrize("forks", [1, 3])
+def test_a_question_beside_leaves_the_session_alone(forks: int) -> None:
+    """A summary, a suggestion, a side question: the whole history and one more message, and then the session goes on."""
+    client = Client()
+    main = client.send(ASK, CALL, RESULT)
+    beside = [client.send(ASK, CALL, RESULT, {"role": "user", "content": f"sum up {n}"}) for n in range(forks)]
+    later = client.send(ASK, CALL, RESULT, DONE, ASK)
+
+    assert later.session == main.session
+    assert {one.parent for one in beside} == {main.session}
+    assert main.session not in {one.session for one in beside}
+    assert later.known == 3
+
+
 def test_one_client_id_may_hold_several_conversations() -> None:
     """OpenCode's title request carries the id of the main chat."""
     client = Client()
