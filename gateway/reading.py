@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gateway.bodies import Cache
 from gateway.cache import BoundedCache
@@ -16,6 +16,9 @@ MOST_KNOWN = 64
 LONG = 16_000
 """Bytes from which on a body is worth keeping."""
 _ENDING = 64
+_MARK = b'"cache_control"'
+_MOVING = 6
+"""Messages at the end in which a client moves such marks on from turn to turn, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class _Known:
 
     shape: Shape
     beginning: memoryview
-    """The body up to the end of its last message."""
+    """The body up to the end of its last message that will be sent again as it is."""
     ending: bytes
     """The last bytes of that."""
     conversation: Conversation
@@ -60,8 +63,18 @@ class Reader:
         return conversation
 
     def _keep(self, shape: Shape, body: bytes, conversation: Conversation) -> None:
+        conversation = _lasting(body, conversation)
         end = conversation.messages[-1].end
         ending = body[max(end - _ENDING, 0) : end]
         known = _Known(shape, memoryview(body)[:end], ending, conversation)
         # Of its messages, texts and words are kept beside the bytes.
         self._known.put(known.name, known, max(3 * len(body), KNOWN_BYTES // MOST_KNOWN))
+
+
+def _lasting(body: bytes, conversation: Conversation) -> Conversation:
+    """The conversation without the end that will be written anew."""
+    listed = conversation.messages
+    start = max(len(listed) - _MOVING, 1)
+    marked = (k for k, one in enumerate(listed[start:], start) if body.find(_MARK, one.start, one.end) >= 0)
+    first = next(marked, None)
+    return conversation if first is None else replace(conversation, messages=listed[:first])

@@ -17,6 +17,7 @@ from gateway.types import Conversation, Message
 SYSTEM = b'{"role":"system","content":"%s"}' % (b"x" * LONG)
 ANSWER = b'{"role":"assistant","content":"a"}'
 RESULT = b'{"role":"tool","tool_call_id":"c","content":"r"}'
+MARKED = b'{"role":"user","content":[{"type":"text","text":"b","cache_control":{"type":"ephemeral"}}]}'
 
 HEAD = b'{"model":"m","messages":['
 TWICE = b'],"model":"m","messages":[' + ANSWER + b"]}"
@@ -25,6 +26,7 @@ heads = st.sampled_from([HEAD, b'{ "messages" : [ ', b'{"messages":[1],"model":"
 readable = [
     ANSWER,
     RESULT,
+    MARKED,
     b'{"role":"user","content":[{"type":"text","text":"[{"}], "x": NaN}',
     b'{"role":"user","content":"\\ud800"}',
     b'{"role":"user","role":"tool","content":"twice"}',
@@ -97,6 +99,15 @@ def outcome(reader: Reader, given: bytes) -> Conversation | str:
             [body(SYSTEM, ANSWER), body(SYSTEM, RESULT), body(SYSTEM, ANSWER, ANSWER), body(SYSTEM, RESULT, ANSWER)],
             [0, 0, 2, 2],
             id="conversations side by side",
+        ),
+        pytest.param(
+            [body(SYSTEM, ANSWER, MARKED), body(SYSTEM, ANSWER, RESULT, ANSWER, MARKED)], [0, 2], id="a mark moves on"
+        ),
+        pytest.param(
+            [body(SYSTEM, MARKED, ANSWER), body(SYSTEM, RESULT, ANSWER, MARKED)], [0, 1], id="one of two does"
+        ),
+        pytest.param(
+            [body(MARKED + b" " * LONG), body(MARKED + b" " * LONG, ANSWER)], [0, 1], id="the first one stays"
         ),
     ],
 )
