@@ -146,6 +146,13 @@ class Archive(Reader):
         """
         return await let_go(self._writer, session, held, is_held)
 
+    async def take_back(self, session: str, held: Mapping[str, str]) -> None:
+        """Ask the zips again for messages that were forgotten in a session and stand in them: by name, with their digests."""
+        rows = [(digest, name) for name, digest in held.items()]
+        async with self._writer.transaction(PATIENCE):
+            await self._run("UPDATE messages SET content = ? WHERE hash = ? AND content IS NULL", rows)
+            await self._run(_USE, [(session, json.dumps([*held]))])
+
     async def reclaim(self) -> None:
         """Give the room of what is gone back to the disk, little by little, so that whoever writes does not wait."""
         await reclaim(self._writer)

@@ -227,7 +227,11 @@ def export(form: Format, session: str | None, output: TextIO, tenant: str | None
 @tenant_option
 @data_option
 def restore(session: str, output: TextIO, tenant: str | None, data: Path) -> None:
-    """The conversation as OpenAI messages, to go on with it."""
+    """The conversation as OpenAI messages, to go on with it.
+
+    A session that was forgotten comes back with a copy of its log: put it into temp/model_responses, `memory run` two
+    hours later, then this. What it proved is linked to it again.
+    """
     with remembered(data, tenant) as memory:
         json.dump(memory.restore(session), output, ensure_ascii=False, indent=1)
     output.write("\n")

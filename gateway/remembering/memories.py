@@ -33,6 +33,7 @@ from memory.L4_raw_sessions import telling
 from memory.L4_raw_sessions.places import Places, places_of
 from memory.L4_raw_sessions.reading import Part
 from memory.L4_raw_sessions.retention import Expired, retain
+from memory.L4_raw_sessions.returning import take_back
 from memory.L4_raw_sessions.schedule import status
 from memory.L4_raw_sessions.sweeping import Sweep
 from memory.L4_raw_sessions.tombstones import forgotten_messages
@@ -173,8 +174,14 @@ class Memory:
         yield from export(form, session=session, l4_dir=self.places.folder)
 
     def restore(self, session: str) -> list[dict[str, Any]]:
-        """The conversation, to go on with it. Raises `StoreError`."""
-        return restore(session, l4_dir=self.places.folder)
+        """The conversation, to go on with it; where it was forgotten and put back, what it proved is there again, too.
+
+        Raises `StoreError`.
+        """
+        messages = restore(session, l4_dir=self.places.folder)
+        if whole := take_back(session, l4_dir=self.places.folder):
+            self.levels.restored(whole)
+        return messages
 
     def forget(self, session: str) -> Forgotten:
         """Take a session out of every file; what it proved is marked. Raises `StoreError`."""

@@ -11,15 +11,11 @@ from contextlib import closing
 from functools import partial
 
 from memory.archive import Archive
-from memory.canon import digest
-from memory.errors import StoreError
 from memory.L4_raw_sessions.catchup import add_members, home, is_recorded
 from memory.L4_raw_sessions.forgetting import in_archive, wait_for
 from memory.L4_raw_sessions.index import Index
-from memory.L4_raw_sessions.lines import opened
 from memory.L4_raw_sessions.places import Places
-from memory.L4_raw_sessions.zipped import contents_of
-from memory.L4_raw_sessions.zips import digest_of
+from memory.L4_raw_sessions.zipped import read_held
 
 _FULL = "SELECT id, zip, member, session, sha256 FROM members WHERE NOT emptied ORDER BY id"
 
@@ -39,25 +35,13 @@ async def _empty(places: Places, archive: Archive) -> int:
     with closing(Index.open(places.index)) as index:
         add_members(places, index)  # who holds what is looked up by the messages that can be searched
         for id_, zip_, member, session, sha256 in index.rows(_FULL):
-            held = _held(places, zip_, member, sha256)
+            held = read_held(places, zip_, member, sha256)
             if held is None:
                 continue
             dropped += await archive.let_go(session, held, partial(_is_held, index))
             index.rows("UPDATE members SET emptied = 1 WHERE id = ?", (id_,))
     await archive.reclaim()
     return dropped
-
-
-def _held(places: Places, zip_: str, member: str, sha256: str) -> dict[str, str] | None:
-    """The names of a member's messages, with the digests of what it holds; `None` where it is not what was put there."""
-    try:
-        with opened(places, zip_, member) as file:
-            if digest_of(file) != sha256:
-                return None
-            file.seek(0)
-            return {name: digest(content) for name, content in contents_of(file)}
-    except StoreError:
-        return None
 
 
 def _is_held(index: Index, session: str, message: str) -> bool:

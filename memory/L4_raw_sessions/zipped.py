@@ -16,7 +16,7 @@ from memory.L4_raw_sessions.index import Index
 from memory.L4_raw_sessions.lines import opened
 from memory.L4_raw_sessions.places import Places, places_of
 from memory.L4_raw_sessions.sections import Section, read_sections
-from memory.L4_raw_sessions.zips import BROKEN, facts_of
+from memory.L4_raw_sessions.zips import BROKEN, digest_of, facts_of
 from memory.roots import FIRST, raw_folder, root_of
 
 
@@ -41,6 +41,18 @@ class Zipped:
             except StoreError:  # another part may tell; what is wrong with this one, `memory verify` says
                 continue
         return out
+
+
+def read_held(places: Places, zip_: str, member: str, sha256: str) -> dict[str, str] | None:
+    """The names of a member's messages, with the digests of what it holds; `None` where it is not what was put there."""
+    try:
+        with opened(places, zip_, member) as file:
+            if digest_of(file) != sha256:
+                return None
+            file.seek(0)
+            return {name: digest(content) for name, content in contents_of(file)}
+    except StoreError:
+        return None
 
 
 def contents_of(file: BinaryIO) -> Iterator[tuple[str, bytes]]:

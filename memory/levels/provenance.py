@@ -6,7 +6,7 @@ cite, archived, gone, back, dropped ─fold→ Links
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -55,7 +55,7 @@ class Link:
     by: By
     time: float
     gone: bool
-    """The session was forgotten."""
+    """The session was forgotten since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,12 +96,13 @@ def read(root: Path) -> Links:
         names.setdefault(id_, []).append(name)
     gone = _gone(events, ids)
     cited: dict[str, list[Link]] = {}
-    for event in events:
+    for at, event in enumerate(events):
         if "dropped" in event:
             cited.pop(event["dropped"], None)
         elif "cite" in event:
             links = cited.setdefault(event["cite"], [])
-            links += (_link(event, proof, ids, names, gone) for proof in event["evidence"])
+            over = {id_ for id_, when in gone.items() if when > at}
+            links += (_link(event, proof, ids, names, over) for proof in event["evidence"])
     return Links(entries={entry: tuple(links) for entry, links in cited.items()}, ids=ids, unreadable=unreadable)
 
 
@@ -150,7 +151,7 @@ def forget(root: Path, session: str) -> None:
         if event["cite"].startswith(KEY) and any(own):
             return None
         told = zip(event["evidence"], own, strict=True)
-        return event | {"evidence": [proof | {"quote": ""} if is_own else proof for proof, is_own in told]}
+        return event | {"evidence": [_without_quote(proof) if is_own else proof for proof, is_own in told]}
 
     _rewrite(root, change, [{"gone": session}])
 
@@ -166,9 +167,17 @@ def revise(root: Path, redact: Callable[[str], str]) -> None:
     def change(event: Event, ids: Mapping[str, str]) -> Event:
         if "evidence" not in event:
             return event
-        return event | {"evidence": [proof | {"quote": redact(proof.get("quote", ""))} for proof in event["evidence"]]}
+        return event | {"evidence": [_redacted(proof, redact) for proof in event["evidence"]]}
 
     _rewrite(root, change, [])
+
+
+def _without_quote(proof: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in proof.items() if name != "quote"}
+
+
+def _redacted(proof: Mapping[str, Any], redact: Callable[[str], str]) -> dict[str, Any]:
+    return {**proof, "quote": redact(proof["quote"])} if "quote" in proof else dict(proof)
 
 
 def _append(root: Path, *events: Event) -> None:
@@ -192,14 +201,15 @@ def _is_of(proof: Mapping[str, Any], session: str, ids: Mapping[str, str]) -> bo
     return ids.get(own, own) == ids.get(session, session)
 
 
-def _gone(events: Iterable[Mapping[str, Any]], ids: Mapping[str, str]) -> frozenset[str]:
-    gone: set[str] = set()
-    for event in events:
+def _gone(events: Iterable[Mapping[str, Any]], ids: Mapping[str, str]) -> dict[str, int]:
+    """Sessions that were forgotten, and where in the file that stands: what one says afterwards is there."""
+    gone: dict[str, int] = {}
+    for at, event in enumerate(events):
         if session := event.get("gone"):
-            gone.add(ids.get(session, session))
+            gone[ids.get(session, session)] = at
         elif session := event.get("back"):
-            gone.discard(ids.get(session, session))
-    return frozenset(gone)
+            gone.pop(ids.get(session, session), None)
+    return gone
 
 
 def _link(
@@ -207,7 +217,7 @@ def _link(
     proof: Mapping[str, Any],
     ids: Mapping[str, str],
     names: Mapping[str, list[str]],
-    gone: frozenset[str],
+    gone: Set[str],
 ) -> Link:
     pointer = read_pointer(proof["pointer"])
     id_ = ids.get(pointer.session, pointer.session)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,14 +10,15 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory import forget, rebuild_index, redact_archive, resolve, restore, search_sessions
+from memory import forget, read_session, rebuild_index, redact_archive, resolve, restore, search_sessions
 from memory.L4_raw_sessions.reading import find_parts
+from memory.L4_raw_sessions.returning import take_back
 from memory.L4_raw_sessions.search import searched
 from memory.levels import Archived, Evidence, Levels, read_pointer
 from tests.memory.L4_raw_sessions.talks import Talks
 
 SESSIONS = ("alpha", "beta/one")
-STEPS = st.sampled_from(["say", "say", "archive", "forget", "redact", "rebuild", "lose the index"])
+STEPS = st.sampled_from(["say", "say", "archive", "forget", "restore", "redact", "rebuild", "lose the index"])
 
 
 @dataclass
@@ -36,8 +38,8 @@ class House:
     talks: Talks
     levels: Levels
     cited: dict[str, Cited] = field(default_factory=dict)
-    forgotten: set[str] = field(default_factory=set)
-    """What such a session says afterwards is its own again, but for the mark on its links."""
+    copies: dict[str, list[bytes]] = field(default_factory=dict)
+    """Logs of sessions, from before they were forgotten."""
 
     def say(self, session: str) -> None:
         """Something is said, found at once, and becomes a fact."""
@@ -55,11 +57,29 @@ class House:
         self.levels.archived(Archived(id=one["session"], name=one["name"]) for one in report["archived"])
 
     def forget(self, session: str) -> None:
-        """A session goes, in all levels."""
+        """A session goes, in all levels; somebody has a copy of its log."""
+        with searched(self.talks.places) as index:
+            there = bool(index and find_parts(index, session))
+        if there:
+            self.copies.setdefault(session, []).append(read_session(session, l4_dir=self.talks.l4).encode())
         self.levels.forget(forget(session, l4_dir=self.talks.l4).session)
-        self.forgotten.add(session)
         for one in self.cited.values():
             one.gone |= one.session == session
+
+    def restore(self, session: str) -> None:
+        """The copies are put back, and all of it is there again; without any nothing changes."""
+        copies = self.copies.pop(session, [])
+        for number, copy in enumerate(copies):
+            raw = self.talks.root / "temp" / "model_responses" / f"model_responses_back{number}.txt"
+            raw.write_bytes(copy)
+            os.utime(raw, (self.talks.now, self.talks.now))
+        self.archive(session)
+        whole = take_back(session, l4_dir=self.talks.l4)
+        assert (whole == session) == bool(copies)
+        if whole:
+            self.levels.restored(whole)
+        for one in self.cited.values():
+            one.gone &= one.session != session
 
     def redact(self, _: str) -> None:
         """Something that nobody cites goes."""
@@ -71,7 +91,7 @@ class House:
             told = resolve(one.pointer, l4_dir=self.talks.l4)
             why = self.levels.why(entry)
             assert why is not None
-            assert [link.gone for link in why.links] == [one.session in self.forgotten]
+            assert [link.gone for link in why.links] == [one.gone]
             assert (told is None) == one.gone
             assert told is None or (told.session, one.word in told.text) == (one.session, True)
         for session in SESSIONS:
@@ -85,7 +105,7 @@ class House:
             assert [word for word in kept if word in said] == kept
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(STEPS, st.sampled_from(SESSIONS)), min_size=3, max_size=8))
 def test_links_hold_both_ways(steps: list[tuple[str, str]]) -> None:
     """After every step each entry finds its message or says that it is gone, and each session its entries."""

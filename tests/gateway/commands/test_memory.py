@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -156,6 +157,21 @@ def test_forget(talks: Talks) -> None:
     assert "evidence gone: the session was forgotten" in ask(talks, "why", fact)
     assert "0 archived parts" in ask(talks, "forget", OLD, "--yes")
     assert not any("数据库".encode() in data or b"shop.db" in data for data in talks.files().values())
+
+
+def test_what_was_forgotten_comes_back_with_its_log(talks: Talks) -> None:
+    """And with it what it proves."""
+    fact = next(e for e in json.loads(ask(talks, "show", OLD, "--json"))["cited_by"] if e.startswith("L2:"))
+    before, log = ask(talks, "why", fact, "--json"), ask(talks, "show", OLD, "--log")
+    ask(talks, "forget", OLD, "--yes")
+    raw = talks.root / "temp" / "model_responses" / "model_responses_copy.txt"
+    raw.write_text(log)
+    os.utime(raw, (talks.now, talks.now))
+    talks.archive()
+    assert "evidence gone" in ask(talks, "why", fact)
+    assert "数据库" in ask(talks, "restore", OLD)
+    (proof,) = json.loads(ask(talks, "why", fact, "--json"))["proofs"]
+    assert (proof["gone"], proof["role"]) == (False, json.loads(before)["proofs"][0]["role"])
 
 
 def test_retain(talks: Talks) -> None:

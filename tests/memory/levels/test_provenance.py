@@ -93,6 +93,15 @@ def test_a_key_to_a_forgotten_session_is_forgotten(root: Path) -> None:
     assert [link.session for link in read(root).why("L1:shared")] == ["s2"]
 
 
+def test_what_a_session_says_after_it_was_forgotten_is_there(root: Path) -> None:
+    """Only what it proved before is gone."""
+    cite(root, "L2:a", [proof("s1")], "gateway", 1.0)
+    forget(root, "s1")
+    cite(root, "L2:b", [proof("s1")], "gateway", 2.0)
+    links = read(root)
+    assert [link.gone for entry in ("L2:a", "L2:b") for link in links.why(entry)] == [True, False]
+
+
 def test_what_is_restored_is_there_again(root: Path) -> None:
     """Its words stay gone; they are in the session."""
     cite(root, "L2:a", [proof("s1", quote="private")], "gateway", 1.0)
@@ -129,11 +138,13 @@ def test_a_line_that_cannot_be_read_costs_only_itself(root: Path, line: str) -> 
 
 
 def test_quotes_can_be_redacted_again(root: Path) -> None:
-    """All else stays."""
+    """All else stays, byte for byte."""
     cite(root, "L2:a", [proof("s1", quote="call Ada")], "gateway", 1.0)
     cite(root, "L2:b", [], "person", 2.0)
-    before = read(root)
+    cite(root, "L2:c", [proof("s2")], "gateway", 3.0)
+    before, text = read(root), (root / FILE).read_text()
     revise(root, lambda text: text.replace("Ada", "[redacted]"))
+    assert (root / FILE).read_text() == text.replace("Ada", "[redacted]")
 
     assert read(root).why("L2:a")[0].quote == "call [redacted]"
     assert read(root).entries.keys() == before.entries.keys()
@@ -153,12 +164,14 @@ def test_both_directions_hold_whatever_happens(told: list[tuple[str, str, object
     """After archive, forget and restore in any order: an entry names a session if and only if the session names the entry."""
     root = tmp_path_factory.mktemp("memory")
     proved: set[tuple[str, str]] = set()
-    gone: set[str] = set()
+    gone: set[tuple[float, str]] = set()
+    made: set[tuple[float, str]] = set()
     named: set[str] = set()
-    for what, one, other in told:
+    for at, (what, one, other) in enumerate(told):
         if what == "cite":
-            cite(root, one, [proof(str(other), quote=f"words of {other}")], "gateway", 1.0)
+            cite(root, one, [proof(str(other), quote=f"words of {other}")], "gateway", float(at))
             proved.add((one, str(other)))
+            made.add((float(at), str(other)))
         elif what == "drop":
             drop(root, one)
             proved = {link for link in proved if link[0] != one}
@@ -169,7 +182,8 @@ def test_both_directions_hold_whatever_happens(told: list[tuple[str, str, object
                 named.add(one)
             else:
                 (forget if what == "forget" else restore)(root, name)
-                (gone.add if what == "forget" else gone.discard)(one)
+                own = {link for link in made if link[1] == one}
+                gone = gone | own if what == "forget" else gone - own
                 proved -= {("L1:k", one)} if what == "forget" else set()
     links = read(root)
 
@@ -179,5 +193,5 @@ def test_both_directions_hold_whatever_happens(told: list[tuple[str, str, object
         for name in names:
             assert set(links.cited_by(name)) == {entry for entry, own in proved if own == session}
     for proofs in links.entries.values():
-        assert all(link.gone == (link.session in gone) for link in proofs)
+        assert all(link.gone == ((link.time, link.session) in gone) for link in proofs)
         assert all(bool(link.names) == (link.session in named) for link in proofs)
