@@ -13,16 +13,14 @@ from tests.wire import whole
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-FIRST = Step("make", PROGRESS)
-SECOND = Step("make again", PROGRESS + "once more\n")
-
 
 @pytest.mark.parametrize("beside", BESIDE)
 async def test_a_history_that_is_sent_for_another_purpose(line: Wire, beside: str) -> None:
     """It is what the model has read of it: pinned rewrites stand, nothing new is decided, and it is no turn."""
     path = BESIDE[beside].PATH
     sample = SAMPLES[path]
-    early, late = sample.request([FIRST]), sample.request([FIRST, SECOND])
+    first, second = Step(f"make {beside}", PROGRESS), Step(f"make again {beside}", PROGRESS + "once more\n")
+    early, late = sample.request([first]), sample.request([first, second])
     turn = await line.gateway.row(await line.ask(whole(sample.answer("ok")), path, dump(early)))
     sent = json.loads(line.up.last.body)
     other = await line.gateway.row(await line.ask(whole(b"{}"), beside, dump(late)))
@@ -30,11 +28,11 @@ async def test_a_history_that_is_sent_for_another_purpose(line: Wire, beside: st
     next_turn = await line.gateway.row(await line.ask(whole(sample.answer("ok")), path, dump(late)))
 
     assert sample.outputs(sent)[0] != PROGRESS
-    assert sample.outputs(told) == [sample.outputs(sent)[0], SECOND.output]
+    assert sample.outputs(told) == [sample.outputs(sent)[0], second.output]
     assert (other.accounts, other.rewrites, other.shape) == ({}, (), None)
     assert next_turn.session == turn.session
     assert not next_turn.retry
-    assert sample.outputs(json.loads(line.up.last.body))[1] != SECOND.output
+    assert sample.outputs(json.loads(line.up.last.body))[1] != second.output
 
 
 @pytest.mark.parametrize("beside", BESIDE)
