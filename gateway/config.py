@@ -117,6 +117,11 @@ class Proposer:
 class Memory:
     """The five levels of memory."""
 
+    retain_days: float = 0.0
+    """Sessions that ended so long ago are let go of after each archive run; 0 keeps them for ever."""
+    retain_megabytes: float = 0.0
+    """The oldest are let go of until the zips have this size; 0 sets no limit."""
+
     inject: Literal["off", "index"] = "off"
     """`index`: a new session's system text gets the rules' stub and the index, and keeps them to its end."""
     promote_sessions: int = 0

@@ -14,11 +14,12 @@ from typing import Any
 import structlog
 
 from gateway import processes
-from gateway.config import Config
+from gateway.config import Config, Memory
 from gateway.evolving.rules import read_pools
 from gateway.recording.prices import PriceBook
 from gateway.remembering.consolidating import consolidate
-from memory import Archive, batch_process
+from gateway.remembering.retaining import let_go
+from memory import Archive, StoreError, batch_process
 from memory.L4_raw_sessions.places import places_of
 from memory.L4_raw_sessions.schedule import is_due
 from memory.levels import Levels
@@ -81,13 +82,29 @@ def in_a_process(config: Config) -> Work:
 
 
 def archive(config: Config, root: Path) -> dict[str, Any]:
-    """Archive a tenant's sessions; then bring the levels above them up to date."""
+    """Archive a tenant's sessions; then bring the levels above them up to date, and let go of what is kept no longer."""
     raw = raw_folder(root)
     report = batch_process(raw, places_of(raw).folder, dry_run=False)
     new = [(one["session"], one["name"]) for one in report["archived"]]
     if new:
         report["details"] += asyncio.run(_consolidated(config, root, new))
+    if report["state"] == "done":
+        _retain(config.memory, root, report)
     return report
+
+
+def _retain(limits: Memory, root: Path, report: dict[str, Any]) -> None:
+    """Only what a run has archived can be too old: raw logs are never let go of unread."""
+    days = limits.retain_days or None
+    size = int(limits.retain_megabytes * 1e6) or None
+    if days is None and size is None:
+        return
+    try:
+        gone = let_go(root, Levels(root / "memory", time.time), time.time(), days=days, size=size, dry_run=False)
+    except StoreError as error:
+        report["errors"].append(f"retention: {error}")
+    else:
+        report["details"] += [f"{len(gone)} archived parts are kept no longer"] if gone else []
 
 
 async def _consolidated(config: Config, root: Path, new: Sequence[tuple[str, str]]) -> tuple[str, ...]:

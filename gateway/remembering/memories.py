@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from gateway.config import Config
 from gateway.remembering.archiving import archive
+from gateway.remembering.retaining import let_go
 from memory import (
     Forgotten,
     Found,
@@ -32,7 +33,7 @@ from memory import (
 from memory.L4_raw_sessions import telling
 from memory.L4_raw_sessions.places import Places, places_of
 from memory.L4_raw_sessions.reading import Part
-from memory.L4_raw_sessions.retention import Expired, retain
+from memory.L4_raw_sessions.retention import Expired
 from memory.L4_raw_sessions.returning import take_back
 from memory.L4_raw_sessions.schedule import status
 from memory.L4_raw_sessions.sweeping import Sweep
@@ -194,11 +195,7 @@ class Memory:
 
     def retain(self, *, days: float | None, size: int | None, dry_run: bool) -> tuple[Expired, ...]:
         """Let go of what ended more than so many days ago, and of the oldest until the zips have that size; or say what would go."""
-        gone = retain(self.places, self._clock(), days=days, size=size, dry_run=dry_run)
-        left = {part.session for part in self.sessions()} if gone and not dry_run else set()
-        for session in {one.session for one in gone} - left if not dry_run else ():
-            self.levels.forget(session)
-        return gone
+        return let_go(self.root, self.levels, self._clock(), days=days, size=size, dry_run=dry_run)
 
     def redact(self, pattern: str | None = None) -> tuple[Redacted, tuple[str, ...]]:
         """Redact all files again: what changed in the archive, and which files of the levels. Raises `PatternRefused`, `StoreError`."""

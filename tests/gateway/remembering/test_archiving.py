@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gateway.config import Config
+from gateway.config import Config, Memory
 from gateway.exchange import Exchange
 from gateway.processes import Worker
 from gateway.recording.handover import Handover
 from gateway.remembering import archiving
 from gateway.remembering.archiving import Archiving, archive
-from memory import batch_process, search_history
+from memory import StoreBusy, batch_process, search_history
+from memory.levels import Evidence, Levels
+from memory.levels.pointers import Pointer
 from memory.roots import raw_folder, root_of
 from tests.memory.L4_raw_sessions.archives import NOW, House, free
 
@@ -129,6 +134,46 @@ def test_a_run_without_news(house: House) -> None:
     """Nothing was archived, and no index is written."""
     assert archive(Config(), house.root)["archived"] == []
     assert not (house.root / "memory" / "global_mem_insight.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("limits", "left"),
+    [
+        pytest.param({}, 2, id="for ever, where nothing is said"),
+        pytest.param({"retain_days": 1e6}, 2, id="none is that old"),
+        pytest.param({"retain_megabytes": 1.0}, 2, id="there is room"),
+        pytest.param({"retain_days": 30.0}, 1, id="the old one goes"),
+        pytest.param({"retain_megabytes": 0.0006}, 1, id="the oldest goes until the rest has room"),
+    ],
+)
+def test_how_long_sessions_are_kept(house: House, limits: dict[str, float], left: int) -> None:
+    """After each run, by age and by size; what only it proved is marked."""
+    now = time.time()
+    for name, age in (("old", 100.0), ("new", 1.0)):
+        text = " ".join(sha256(f"{name} {k}".encode()).hexdigest() for k in range(8))
+        house.log(name, free(text, "ok", start=now - age * 86_400), now=now)
+    levels = Levels(house.root / "memory", time.time)
+    evidence = [Evidence(pointer=Pointer("model_responses_old", 0))]
+    fact, _ = levels.put_fact("SAID", "something old", by="gateway", evidence=evidence)
+    report = archive(replace(Config(), memory=Memory(**limits)), house.root)
+    assert (report["errors"], report["new_sessions"]) == ([], 2)
+    assert len(house.members()) == left
+    assert any("kept no longer" in detail for detail in report["details"]) == (left == 1)
+    why = levels.why(f"L2:{fact.id}")
+    assert why is not None
+    assert [link.gone for link in why.links] == [left == 1]
+
+
+def test_retention_that_cannot_be(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is said, and what the run did stays."""
+
+    def busy(*_: object, **__: object) -> None:
+        raise StoreBusy("somebody holds it")
+
+    monkeypatch.setattr(archiving, "let_go", busy)
+    house.log("1", free("one", "1"))
+    report = archive(replace(Config(), memory=Memory(retain_days=1.0)), house.root)
+    assert (report["errors"], report["new_sessions"]) == (["retention: somebody holds it"], 1)
 
 
 async def test_the_worker_writes_the_logs_that_are_archived(tmp_path: Path) -> None:
