@@ -120,8 +120,9 @@ class Evolution:
             heard=self._clock(),
         )
         self._sessions.put(name, begun)
-        best = tuple(entry.current() for entry in top(pool))
-        self._ask(begun, Start(task=facts.first_message, rules=best), partial(self._plan, begun))
+        if self._proposer.is_on:
+            best = tuple(entry.current() for entry in top(pool))
+            self._ask(begun, Start(task=facts.first_message, rules=best), partial(self._plan, begun))
         return begun
 
     def _ask(self, session: Session, about: About, then: Callable[[Outcome], None] | None = None) -> None:

@@ -90,6 +90,11 @@ class ModelProposer:
         """Whether the operator lets it use the key of the client whose session asks."""
         return self._settings.client_key
 
+    @property
+    def is_on(self) -> bool:
+        """There is a model to ask."""
+        return bool(self._settings.model)
+
     def offer(self, ask: Ask) -> bool:
         """Take a question, without waiting; whether it will be asked if the budget allows."""
         name = self._name(ask)

@@ -118,6 +118,8 @@ class Entry:
     def current(self) -> Rule:
         """The rule with its confidence and counts as they are now."""
         n, complained = self.applied, self.complained
+        if (self.confidence, self.counted, self.complaints) == (self.rule.confidence, 0, 0):
+            return self.rule
         return replace(self.rule, confidence=self.confidence, times_applied=n, times_complained=complained)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from operator import itemgetter
 
 from rules_engine.evolution.entries import OVER, Entry, Stage, put, score, settle, take
 from rules_engine.evolution.events import EventName, PoolEvent, content_key, dump_event, load_event, ref_of
@@ -75,9 +76,12 @@ def fold(pool: Pool, events: Iterable[PoolEvent]) -> Pool:
 
 def ranking(pool: Pool) -> list[Entry]:
     """The rules that are live and sure enough, best first; of a rule's versions the last."""
-    live = [e for e in pool.entries.values() if e.stage == "live" and e.confidence >= pool.numbers.runtime_off]
-    last = {entry.rule.id: entry for entry in sorted(live, key=lambda entry: entry.rule.version)}
-    return sorted(last.values(), key=lambda entry: (-score(entry), entry.ref))
+    least = pool.numbers.runtime_off
+    last: dict[str, int] = {}
+    live = [(-score(e), ref, e) for ref, e in pool.entries.items() if e.confidence >= least and e.stage == "live"]
+    for _, (name, version), _ in live:
+        last[name] = max(version, last.get(name, version))
+    return [entry for _, ref, entry in sorted(live, key=itemgetter(0, 1)) if last[ref[0]] == ref[1]]
 
 
 def top(pool: Pool, k: int | None = None) -> tuple[Entry, ...]:

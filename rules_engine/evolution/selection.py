@@ -5,9 +5,11 @@ Slots that foreign rules would take go to the next in rank. What is left out has
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
+from itertools import islice
 
 from rules_engine.evolution.entries import Entry, place_key
 from rules_engine.evolution.events import ref_of
@@ -17,6 +19,8 @@ from rules_engine.evolution.pool import Pool, ranking
 from rules_engine.types import Rule, RuleRef, RuleSet, Settings
 
 Excluded = tuple[tuple[RuleRef, str], ...]
+Refuse = Callable[[Entry], str]
+"""Why a rule has no business in a task; "" where it has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +45,13 @@ class Selection:
     """Decided, and not applied."""
     made: tuple[Rule, ...] = ()
     """Those of either that the task brings into the pool."""
-    excluded: Excluded = field(default=())
+    explain: Callable[[], Excluded] = field(default=tuple, compare=False, repr=False)
+    """Finds out why each of the others is left out: it takes longer than to choose."""
+
+    @property
+    def excluded(self) -> Excluded:
+        """The others, each with the reason."""
+        return self.explain()
 
     def ruleset(self, settings: Settings, version: int = 1) -> RuleSet:
         """The rules as the engine takes them."""
@@ -51,9 +61,10 @@ class Selection:
 def select(pool: Pool, facts: Facts, settings: Settings, session: str) -> Selection:
     """Choose without a model: by what the trigger names and where the rule comes from."""
     task = words((facts.agent, *facts.tools, facts.first_message, *facts.marks, facts.repository))
+    here = place_key(facts.repository)
 
     def refuse(entry: Entry) -> str:
-        return _off(entry, settings) or _foreign(entry, facts, task, pool.numbers.generic_places)
+        return _off(entry, settings) or _foreign(entry, facts, task, here, pool.numbers.generic_places)
 
     return _choose(pool, refuse, session)
 
@@ -89,7 +100,7 @@ def select_planned(
         rules=_ordered((*found.rules, *mine)) if at_once else found.rules,
         shadow=found.shadow if at_once else (*found.shadow, *mine),
         made=mine,
-        excluded=(*found.excluded, *lost),
+        explain=lambda: (*found.excluded, *lost),
     )
 
 
@@ -103,38 +114,47 @@ def _draw(session: str, name: str) -> int:
     return int.from_bytes(digest)
 
 
-def _choose(pool: Pool, refuse: Callable[[Entry], str], session: str) -> Selection:
+def _choose(pool: Pool, refuse: Refuse, session: str) -> Selection:
     best = ranking(pool)
-    reasons = {entry.ref: refuse(entry) for entry in best}
-    fitting = [entry for entry in best if not reasons[entry.ref]]
-    for place, entry in enumerate(fitting[pool.numbers.top_k :], pool.numbers.top_k + 1):
-        reasons[entry.ref] = f"rank {place} of those that fit: the first {pool.numbers.top_k} are used"
-    tried = _trials(pool, refuse, session, reasons)
-    used = {e.rule.id: e for e in (*fitting[: pool.numbers.top_k], *(e for e in tried if e.stage == "canary"))}
-    taken = {entry.ref for entry in (*used.values(), *tried)}
-    left = (entry for ref, entry in pool.entries.items() if ref not in taken)
+    fitting = tuple(islice((entry for entry in best if not refuse(entry)), pool.numbers.top_k))
+    waiting = _in_trial(pool, session)
+    tried = tuple(
+        islice((e for e in waiting if not (refuse(e) or _not_in(e, pool.numbers, session))), pool.numbers.trial_rules)
+    )
+    used = {e.rule.id: e for e in (*fitting, *(e for e in tried if e.stage == "canary"))}
     return Selection(
         rules=_ordered(entry.current() for entry in used.values()),
         shadow=tuple(entry.current() for entry in tried if entry.stage == "shadow"),
-        excluded=tuple((e.ref, reasons.get(e.ref) or _unfit(e, used.get(e.rule.id), pool.numbers)) for e in left),
+        explain=partial(_explain, pool, refuse, session, used, tried),
     )
 
 
-def _trials(pool: Pool, refuse: Callable[[Entry], str], session: str, reasons: dict[RuleRef, str]) -> list[Entry]:
-    """Rules in trial in this session; those that are not get their reason."""
-    tried: list[Entry] = []
+def _explain(pool: Pool, refuse: Refuse, session: str, used: Mapping[str, Entry], tried: Sequence[Entry]) -> Excluded:
+    """Why each rule is left out that is neither used nor tried."""
+    numbers = pool.numbers
+    reasons = {entry.ref: refuse(entry) for entry in ranking(pool)}
+    fitting = [ref for ref, reason in reasons.items() if not reason]
+    for place, ref in enumerate(fitting[numbers.top_k :], numbers.top_k + 1):
+        reasons[ref] = f"rank {place} of those that fit: the first {numbers.top_k} are used"
+    for entry in _in_trial(pool, session):
+        others = f"in trial: {len(tried)} others are tried here"
+        reasons[entry.ref] = refuse(entry) or _not_in(entry, numbers, session) or others
+    taken = {entry.ref for entry in (*used.values(), *tried)}
+    left = [entry for ref, entry in pool.entries.items() if ref not in taken]
+    return tuple((e.ref, reasons.get(e.ref) or _unfit(e, used.get(e.rule.id), numbers)) for e in left)
+
+
+def _in_trial(pool: Pool, session: str) -> list[Entry]:
+    """In another order in each session, so that none waits for ever behind one that never applies."""
     waiting = [entry for entry in pool.entries.values() if entry.stage in ("shadow", "canary")]
-    # In another order in each session, so that none waits for ever behind one that never applies.
-    for entry in sorted(waiting, key=lambda e: (e.stage != "canary", _draw(session, e.rule.id), e.ref)):
-        reasons[entry.ref] = refuse(entry) or _not_tried(entry, pool.numbers, session, len(tried))
-        tried += [] if reasons[entry.ref] else [entry]
-    return tried
+    return sorted(waiting, key=lambda e: (e.stage != "canary", _draw(session, e.rule.id), e.ref))
 
 
-def _not_tried(entry: Entry, numbers: Numbers, session: str, tried: int) -> str:
+def _not_in(entry: Entry, numbers: Numbers, session: str) -> str:
+    """Why a rule is not tried in this session."""
     if entry.stage == "canary" and not in_share(session, entry.rule.id, numbers.canary_share):
         return f"in trial, in {numbers.canary_share:.0%} of the sessions: not in this one"
-    return f"in trial: {tried} others are tried here" if tried >= numbers.trial_rules else ""
+    return ""
 
 
 def _unfit(entry: Entry, better: Entry | None, numbers: Numbers) -> str:
@@ -150,18 +170,17 @@ def _off(entry: Entry, settings: Settings) -> str:
     return "switched off in the configuration" if entry.rule.id in settings.disabled else ""
 
 
-def _foreign(entry: Entry, facts: Facts, task: frozenset[str], places: int) -> str:
+def _foreign(entry: Entry, facts: Facts, task: frozenset[str], here: str, places: int) -> str:
     evidence = entry.rule.evidence
     sources = evidence.get("sources", 0)
     count = sources if isinstance(sources, int) else len(_listed(sources))
     if max(count, len(entry.places)) >= places:
         return ""
-    if facts.repository and (facts.repository in _listed(sources) or place_key(facts.repository) in entry.places):
+    if facts.repository and (here in entry.places or facts.repository in _listed(sources)):
         return ""
-    for field_, here in (("agents", frozenset((facts.agent,)) - {""}), ("tools", facts.tools)):
-        there = _listed(evidence.get(field_))
-        if there and here and not there & here:
-            return f"learned with {', '.join(sorted(there))}: not in this task"
+    for there, mine in ((evidence.get("agents"), {facts.agent} - {""}), (evidence.get("tools"), facts.tools)):
+        if mine and (known := _listed(there)) and not known & mine:
+            return f"learned with {', '.join(sorted(known))}: not in this task"
     return foreign(entry.named, task, facts.marks) if task else ""
 
 
