@@ -53,15 +53,12 @@ def current(places: Places, month: str) -> str:
 def add(places: Places, name: str, additions: Sequence[Addition]) -> list[str]:
     """Put members into a zip; one that is there with the same content stays. What had to be said about it."""
     path = places.folder / name
-    draft = path.with_name(name + _DRAFT)
+    draft = _fresh(path.with_name(name + _DRAFT))
     notes = []
     if path.exists() and (trouble := find_trouble(path)):
         notes.append(_mend(places, path, draft, trouble))
     elif path.exists():
         shutil.copyfile(path, draft)
-    else:
-        draft.unlink(missing_ok=True)
-    draft.touch(mode=0o600)
     with zipfile.ZipFile(draft, "a", zipfile.ZIP_DEFLATED) as archive:
         present = set(archive.namelist())
         for addition in additions:
@@ -168,15 +165,21 @@ def _mend(places: Places, path: Path, draft: Path, trouble: str) -> str:
     """Put what can be read of a damaged zip into the draft of a new one, and a copy of the damaged one aside."""
     make_folder(places.quarantine)
     kept = next(p for k in range(1, 10_000) if not (p := places.quarantine / f"{path.name}.{k}").exists())
-    shutil.copyfile(path, kept)
+    shutil.copyfile(path, _fresh(kept))
     settle(kept)
     rescued = 0
-    draft.unlink(missing_ok=True)
     with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as new:
         for info, data in _readable(path):
             new.writestr(info, data)
             rescued += 1
     return f"{path.name} is damaged ({trouble}): put aside as {kept}, {rescued} members rescued"
+
+
+def _fresh(path: Path) -> Path:
+    """An empty file that only its owner can read; whoever fills it leaves that as it is."""
+    path.unlink(missing_ok=True)
+    path.touch(mode=0o600)
+    return path
 
 
 def _readable(path: Path) -> Iterator[tuple[zipfile.ZipInfo, bytes]]:

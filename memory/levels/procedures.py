@@ -80,7 +80,8 @@ def drop(root: Path, name: str) -> str:
 
 def check(name: str, text: str) -> None:
     """Refuse what may not be a procedure. Raises `EntryRefused` with the reason."""
-    _split(name)
+    if _split(name)[0].startswith("__"):
+        raise EntryRefused(f"'{name}' has a meaning to Python: begin the name with one underscore at most")
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:

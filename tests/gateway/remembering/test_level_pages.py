@@ -27,6 +27,7 @@ __all__ = ["gateway"]
         pytest.param("GET", "/l2/nix/provenance", None, 404, "no fact", id="nothing to prove"),
         pytest.param("GET", "/l3/nix", None, 404, "no procedure", id="an unknown procedure"),
         pytest.param("PUT", "/l3/UP", "text", 422, "no name of a procedure", id="a name in capitals"),
+        pytest.param("PUT", "/l3/__init__.py", "text", 422, "a meaning to Python", id="a name of Python"),
         pytest.param("PUT", "/l3/key", "it is sk-" + "a1" * 20, 422, "ref:NAME", id="a secret"),
         pytest.param("PUT", "/l3/big", "x" * 70_000, 422, "split it", id="a procedure that is too long"),
         pytest.param("PUT", "/l3/huge", "x" * 2_000_000, 413, "more than", id="a body that is too long"),

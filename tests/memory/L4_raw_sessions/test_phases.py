@@ -349,9 +349,18 @@ def test_a_zip_that_others_made(house: House) -> None:
 
 
 def test_files_are_private(house: House) -> None:
-    """Whatever is written can be read by its owner only."""
+    """Whatever is written can be read by its owner only, a zip that grew and a damaged one that was mended, too."""
     house.log("1", free("one", "1")).chmod(0o600)
     house.run()
+    house.log("2", free("two" * 50, "2")).chmod(0o600)
+    house.run()
+    (path,) = house.l4.glob("*.zip")
+    assert path.stat().st_mode & 0o777 == 0o600
+    data = bytearray(path.read_bytes())
+    data[80] ^= 255
+    path.write_bytes(data)
+    house.log("3", free("three", "3")).chmod(0o600)
+    assert house.run()["quarantined"] == 1
     assert [p for p in house.l4.rglob("*") if p.is_file() and p.stat().st_mode & 0o077] == []
 
 

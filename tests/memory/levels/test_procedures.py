@@ -28,6 +28,15 @@ def test_a_bad_name_is_refused(root: Path, name: str) -> None:
     assert not root.exists()
 
 
+@pytest.mark.parametrize("name", ["__init__", "__init__.py", "__main__.py", "__x"])
+def test_a_name_that_python_gives_a_meaning_is_refused(root: Path, name: str) -> None:
+    """The folder of a memory must not become a package of anybody's."""
+    with pytest.raises(EntryRefused, match="meaning to Python"):
+        put(root, name, TEXT, by="person", now=1.0)
+    assert read(root, name) is None
+    put(root, f"a{name}", TEXT, by="person", now=1.0)
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
