@@ -33,6 +33,8 @@ class Sample(Protocol):
     """The field that lists the messages."""
     needed: bool
     """A message needs a role to be one."""
+    text: str
+    """The type of a part that is text for the model."""
 
     def request(
         self, steps: Sequence[Step] = (), *, stream: bool = False, parts: Sequence[Any] = (), **more: Any
@@ -67,7 +69,7 @@ class Sample(Protocol):
 class ChatCompletions:
     """OpenAI chat completions."""
 
-    key, needed = "messages", True
+    key, needed, text = "messages", True, "text"
 
     def request(
         self, steps: Sequence[Step] = (), *, stream: bool = False, parts: Sequence[Any] = (), **more: Any
@@ -143,7 +145,7 @@ class ChatCompletions:
 class Responses:
     """OpenAI Responses."""
 
-    key, needed = "input", False
+    key, needed, text = "input", False, "input_text"
 
     def request(
         self, steps: Sequence[Step] = (), *, stream: bool = False, parts: Sequence[Any] = (), **more: Any
@@ -220,7 +222,7 @@ class Responses:
 class AnthropicMessages:
     """Anthropic Messages."""
 
-    key, needed = "messages", True
+    key, needed, text = "messages", True, "text"
 
     def request(
         self, steps: Sequence[Step] = (), *, stream: bool = False, parts: Sequence[Any] = (), **more: Any

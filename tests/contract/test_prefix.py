@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -152,6 +153,38 @@ async def test_a_history_in_another_json_form_has_the_same_rewrites(path: str, s
         await ask(gateway.url, path, anew.encode())
 
         assert sample.outputs(json.loads(up.calls[-1].body)) == sample.outputs(json.loads(up.calls[-2].body))
+
+
+def in_parts(sample: Sample, value: Any) -> Any:
+    """A request with each output as a list of one part, marked as the end of what a cache may hold."""
+    if isinstance(value, dict):
+        return {key: in_parts(sample, inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [in_parts(sample, inner) for inner in value]
+    part = {"cache_control": {"type": "ephemeral"}, "text": value, "type": sample.text}
+    return [part] if value in {step.output for step in STEPS} else value
+
+
+@pytest.mark.parametrize("first", [False, True], ids=["strings, then lists", "lists, then strings"])
+async def test_3_15_09_an_output_as_a_string_and_as_a_list_has_one_rewrite(
+    first: bool, path: str, sample: Sample, tmp_path: Path
+) -> None:
+    """Claude Code sends the newest as a list with a mark, and later as a string."""
+    shown = []
+    async with upstream(whole(sample.answer("ok"))) as up, service(configured(up.url), tmp_path) as gateway:
+        for listed in (first, not first):
+            request = sample.request(STEPS[:3])
+            row = await gateway.row(
+                await ask(gateway.url, path, dump(in_parts(sample, request) if listed else request))
+            )
+            outputs: list[Any] = sample.outputs(json.loads(up.last.body))
+            shown.append([out[0]["text"] if isinstance(out, list) else out for out in outputs])
+            assert isinstance(outputs[0], list) == listed
+            assert b"cache_control" in up.last.body or not listed
+
+    assert shown[0] == shown[1]
+    assert len(shown[0][2]) < 400
+    assert (row.retry, row.rewrites) == (True, ())
 
 
 async def test_a_pointer_falls_back_where_its_source_is_gone(path: str, sample: Sample, tmp_path: Path) -> None:
