@@ -53,7 +53,7 @@ def _chat(message: Message) -> Iterator[Message]:
     if call:
         yield _calling([(call.id, call.name, call.arguments)])
     if answered:
-        yield {"role": "tool", "tool_call_id": answered[0], "content": _plain(answered[1])}
+        yield {"role": "tool", "tool_call_id": answered.id, "content": _plain(answered.output)}
     if call or answered:
         return
     if isinstance(content, list) and any(_kind(part) in _BLOCKS for part in content):

@@ -27,6 +27,17 @@ class Called:
     arguments: str
 
 
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a call."""
+
+    id: str
+    """Of the call."""
+    output: object
+    failed: bool
+    """The item itself says that it failed; the text may say so, too."""
+
+
 def items(message: Mapping[str, Any]) -> Sequence[Any]:
     """The items that an answer is made of; any other message is one itself."""
     output = message.get("output")
@@ -46,13 +57,26 @@ def called(item: Mapping[str, Any]) -> Called | None:
     )
 
 
-def result(item: Mapping[str, Any]) -> tuple[str, object] | None:
-    """(id of its call, what came of it), if an item is a result; both streams of what a shell printed are parts."""
-    kind = str(item.get("type", ""))
-    if not (kind.endswith("_call_output") or (kind == "mcp_call" and item.get("output") is not None)):
+def result(item: Mapping[str, Any]) -> Result | None:
+    """What came of a call, if an item is that; both streams of what a shell printed are parts."""
+    kind, error = str(item.get("type", "")), item.get("error")
+    output = error if item.get("output") is None else item["output"]
+    if not (kind.endswith("_call_output") or (kind == "mcp_call" and output is not None)):
         return None
-    output = item.get("output")
-    parts = output if isinstance(output, list) else []
-    if any(isinstance(part, dict) and "stdout" in part for part in parts):
-        output = [{"text": part.get(name)} for part in parts for name in ("stdout", "stderr") if part.get(name)]
-    return str(item.get("call_id") or item.get("id") or ""), output
+    parts = [part for part in output if isinstance(part, dict)] if isinstance(output, list) else []
+    printed = [part for part in parts if "stdout" in part or "stderr" in part]
+    if printed:
+        output = [{"text": part[name]} for part in printed for name in ("stdout", "stderr") if part.get(name)]
+    return Result(
+        id=str(item.get("call_id") or item.get("id") or ""),
+        output=output,
+        failed=error is not None or item.get("status") == "failed" or any(map(_is_failure, printed)),
+    )
+
+
+def _is_failure(part: Mapping[str, Any]) -> bool:
+    """A command of a shell that did not end, or not well."""
+    outcome = part.get("outcome")
+    if not isinstance(outcome, dict):
+        return False
+    return outcome.get("type") == "timeout" or outcome.get("exit_code") not in (None, 0)

@@ -38,6 +38,7 @@ _TEXTS = (
     "output",
     "stdout",
     "stderr",
+    "error",
 )
 """Members that hold words, in the order in which they are read."""
 
@@ -70,7 +71,7 @@ def said_in(message: object) -> Said:
 
 def _role(message: Mapping[str, Any]) -> Role:
     kind = str(message.get("type", ""))
-    if kind.endswith("_output") or (kind == "mcp_call" and message.get("output")):
+    if kind.endswith("_output") or (kind == "mcp_call" and (message.get("output") or message.get("error"))):
         return "tool"
     if kind in _MADE or kind.endswith("_call"):
         return "assistant"

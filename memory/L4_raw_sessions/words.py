@@ -27,10 +27,13 @@ class Said:
     tools: tuple[tuple[str, str], ...] = ()
     """(call id, name) of the tools that an agent calls; of a result its own call id, and no name."""
 
+    error: bool = False
+    """A tool's result that is marked as one."""
+
     @property
     def failed(self) -> bool:
-        """A tool's result that speaks of an error."""
-        return self.speaker == "Tool" and _FAILED.search(self.text[:20_000]) is not None
+        """A tool's result that is marked as an error, or speaks of one."""
+        return self.error or (self.speaker == "Tool" and _FAILED.search(self.text[:20_000]) is not None)
 
 
 def read_message(raw: bytes) -> list[Said]:
@@ -54,7 +57,7 @@ def _read(message: Mapping[str, Any]) -> Iterator[Said]:
     if call:
         yield Said("Agent", "", ((call.id, call.name),))
     if answered:
-        yield Said("Tool", text_of(answered[1]), ((answered[0], ""),))
+        yield Said("Tool", text_of(answered.output), ((answered.id, ""),), answered.failed)
     if call or answered:
         return
     if role == "tool":
@@ -64,7 +67,8 @@ def _read(message: Mapping[str, Any]) -> Iterator[Said]:
     blocks = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
     for block in blocks:
         if block.get("type") == "tool_result":
-            yield Said("Tool", text_of(block.get("content")), ((str(block.get("tool_use_id", "")), ""),))
+            call_id, failed = str(block.get("tool_use_id", "")), block.get("is_error") is True
+            yield Said("Tool", text_of(block.get("content")), ((call_id, ""),), failed)
     text, tools = text_of(parts), tuple(_calls(message, blocks))
     if text or tools:
         yield Said(_speaker(role), text, tools)
