@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,6 @@ from starlette.types import Message, Receive
 from gateway.config import Config, Upstream
 from gateway.evolving.rules import all_live, read_pools
 from gateway.exchange import Exchange, Walk
-from gateway.messages.chat_completions import read_message
 from gateway.pins import Pins
 from gateway.providers import Route, Routes
 from gateway.quoting import Quotes, said
@@ -29,9 +28,10 @@ from gateway.recording.ledger import Ledger
 from gateway.recording.prices import PriceBook
 from gateway.recording.tokens import TokenCounter
 from gateway.recordings import Session
+from gateway.rereading import form_of, reread
 from gateway.rewriter import Rewriter
 from gateway.sessions import Sessions
-from gateway.shapes import chat_completions
+from gateway.shapes import Shape, anthropic_messages, chat_completions, responses
 from gateway.types import Answer, Headers, Request
 from memory import Decisions
 from rules_engine import RuleSet
@@ -85,11 +85,13 @@ class Replay:
         """Each request of a session, in order; `model` names the price where the session's own has none."""
         priced = session.model if session.model and self._prices.find(session.model) else model
         tools = {"tools": session.tools} if session.tools else {}
+        shape, key = form_of(session.messages)
         for at in session.turns:
             self._now += SECONDS_A_TURN
-            self._nobody.reply = session.messages[at]
-            body = {"model": priced, "messages": session.messages[:at], **tools}
-            await self._walk.run(dict(_SCOPE), _sending(json.dumps(body).encode()), _unheard, chat_completions)
+            self._nobody.reply = _answer(shape, session.turn(at))
+            body = {"model": priced, key: session.messages[:at], **tools}
+            scope = {**_SCOPE, "path": shape.PATH}
+            await self._walk.run(scope, _sending(json.dumps(body).encode()), _unheard, shape)
             yield self._judge(session, at, self._offered.pop())
 
     def _judge(self, session: Session, at: int, exchange: Exchange) -> Replayed:
@@ -99,8 +101,8 @@ class Replay:
         results = {one.at for one in shown}
         told = [said(placed.message) for k, placed in enumerate(messages) if k not in results]
         observed = [one.item.observation.text for one in shown]
-        answer = read_message(json.dumps(session.messages[at]).encode(), at)
-        used = self._quotes.used(said(answer), observed, told)
+        answer, _ = reread(session.turn(at))
+        used = self._quotes.used("\n".join(said(p.message) for p in answer.messages), observed, told)
         return Replayed(
             accounts=record.accounts,
             kept=record.kept,
@@ -128,11 +130,19 @@ class _Nobody:
         self.reply: Mapping[str, Any] = {}
 
     async def send(self, request: Request) -> Answer:
-        choice = {"index": 0, "message": self.reply, "finish_reason": "stop"}
-        return _Answered(json.dumps({"choices": [choice]}).encode())
+        return _Answered(json.dumps(self.reply).encode())
 
     async def aclose(self) -> None:
         pass
+
+
+def _answer(shape: Shape, turn: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A turn as the whole answer that it was."""
+    if shape is responses:
+        return {"id": "", "object": "response", "status": "completed", "output": list(turn)}
+    if shape is anthropic_messages:
+        return {"type": "message", "stop_reason": "end_turn", **turn[0]}
+    return {"choices": [{"index": 0, "message": turn[0], "finish_reason": "stop"}]}
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ def reread(messages: Sequence[object]) -> tuple[Conversation, tuple[int, ...]]:
     """
     told = [(place, item) for place, message in enumerate(messages) if message is not None for item in _items(message)]
     listed = [item for _, item in told]
-    shape, key = _form(listed)
+    shape, key = form_of(listed)
     body = json.dumps({"model": "recorded", key: listed}).encode()
     return shape.read(body, BoundedCache(0)), tuple(place for place, _ in told)
 
@@ -32,7 +32,7 @@ def _items(message: object) -> Iterator[object]:
         yield message
 
 
-def _form(messages: Sequence[object]) -> tuple[Shape, str]:
+def form_of(messages: Sequence[object]) -> tuple[Shape, str]:
     """The shape of messages, and the field that lists them; what every form could have is a chat completion."""
     for message in messages:
         if isinstance(message, dict) and isinstance(message.get("type"), str):

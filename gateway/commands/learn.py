@@ -12,6 +12,7 @@ import click
 from gateway.commands.figures import aligned, plural
 from gateway.commands.options import Refusal
 from gateway.evolving.learning import read_samples
+from gateway.recordings import files_in
 from rules_engine import Sample
 from rules_engine.evolution.admission import Verdict
 from rules_engine.evolution.lessons import learn
@@ -22,15 +23,15 @@ PASSES = 2
 
 
 @click.command("learn")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", type=click.File("w", encoding="utf-8", atomic=True), help="File for the pool, in TACO's JSON.")
 def command(files: Sequence[Path], out: TextIO | None) -> None:
     """Learn rules from recorded sessions: what did agents never go on to use?
 
-    FILES are JSON lines (also .jsonl.gz): a session with "messages" on each line, or one chat message on each line; each
-    file counts as one source. With --out the admitted rules are written as a pool, which `taco-gateway rules import` reads.
+    FILES are what `taco-gateway replay` takes, folders among them; each file counts as one source. With --out the admitted
+    rules are written as a pool, which `taco-gateway rules import` reads.
     """
-    archive = _Archive(files)
+    archive = _Archive([path for path, _ in files_in(files)])
     with click.progressbar(
         length=PASSES * archive.size, label="Learning", file=sys.stderr, hidden=not sys.stderr.isatty()
     ) as bar:

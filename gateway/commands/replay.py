@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,11 +15,11 @@ from typing import Any
 import click
 
 from gateway.commands.diffs import visible
-from gateway.commands.figures import Row, aligned, counted, plural, rows_of
+from gateway.commands.figures import Row, aligned, change, counted, dollars, plural, rows_of
 from gateway.commands.options import Refusal, config_option, data_option, json_option, read_config
 from gateway.config import Config
 from gateway.errors import ConfigError
-from gateway.recordings import RecordingError, Session, read_sessions
+from gateway.recordings import RecordingError, Session, files_in, read_sessions
 from gateway.replaying import Replay, Replayed, replaying
 
 SHOWN = 10
@@ -39,16 +40,22 @@ class Sums:
     losses: list[dict[str, object]] = field(default_factory=list)
     kept: Counter[str] = field(default_factory=Counter)
     accounts: dict[str, Any] = field(default_factory=dict)
+    agents: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Accounts by agent, where the recordings say whose they are."""
+    left_out: list[str] = field(default_factory=list)
+    """What could not be read, and why."""
 
-    def add(self, name: str, turn: int, found: Replayed) -> None:
+    def add(self, session: Session, turn: int, found: Replayed) -> None:
         """One request."""
         self.requests += 1
         self.rewrites += found.rewrites
         self.used += len(found.used)
         self.lost += len(found.lost)
-        self.losses += [{"session": name, "turn": turn, "text": text} for text in sorted(found.lost)]
+        self.losses += [{"session": session.name, "turn": turn, "text": text} for text in sorted(found.lost)]
         self.kept.update(found.kept)
         add_accounts(self.accounts, found.accounts)
+        if session.agent:
+            add_accounts(self.agents.setdefault(session.agent, {}), found.accounts)
 
 
 def add_accounts(sums: dict[str, Any], accounts: Mapping[str, Any]) -> None:
@@ -61,7 +68,10 @@ def add_accounts(sums: dict[str, Any], accounts: Mapping[str, Any]) -> None:
 
 
 @click.command("replay")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--since", "days", type=click.FloatRange(min=0), metavar="DAYS", help="In folders, only files of the last DAYS."
+)
 @click.option(
     "--model",
     default="claude-sonnet-4-5",
@@ -71,15 +81,21 @@ def add_accounts(sums: dict[str, Any], accounts: Mapping[str, Any]) -> None:
 @json_option
 @config_option
 @data_option
-def command(files: Sequence[Path], model: str, as_json: bool, file: Path | None, data: Path) -> None:
+def command(
+    files: Sequence[Path], days: float | None, model: str, as_json: bool, file: Path | None, data: Path
+) -> None:
     """Take recorded sessions through this gateway: what would it have saved, what would it have lost?
 
-    FILES are JSON lines (also .jsonl.gz): a session with "messages" on each line, or one chat message on each line.
+    FILES are session files of Claude Code, rollout files of Codex, or JSON lines (also .jsonl.gz) with a session's "messages"
+    on each line, or one chat message on each line; folders are searched for all of these:
+
+        taco-gateway replay ~/.claude/projects ~/.codex/sessions --since 30
+
+    The files of agents hold neither system prompts nor tools, so that the savings are a share of what they do hold.
     """
     config = read_config(file, data)
     try:
-        sessions = [session for path in files for session in read_sessions(path)]
-        sums = asyncio.run(_replay(sessions, model, config, data))
+        sums = asyncio.run(_replay(files, days, model, config, data))
     except RecordingError as error:
         raise Refusal(str(error)) from error
     except ConfigError as error:
@@ -88,27 +104,36 @@ def command(files: Sequence[Path], model: str, as_json: bool, file: Path | None,
         plain = {name: getattr(sums, name) for name in Sums.__slots__}
         click.echo(json.dumps(plain))
     else:
+        for reason in sums.left_out:
+            click.echo(f"Left out: {reason}", err=True)
         click.echo(aligned(_describe(sums)))
 
 
-async def _replay(sessions: Sequence[Session], model: str, config: Config, data: Path) -> Sums:
+async def _replay(files: Sequence[Path], days: float | None, model: str, config: Config, data: Path) -> Sums:
     sums = Sums()
-    length = sum(len(session.turns) for session in sessions)
+    found = list(files_in(files, 0.0 if days is None else time.time() - days * 86_400))
+    length = sum(path.stat().st_size for path, _ in found if path.exists())
     hidden = not sys.stderr.isatty()
     with click.progressbar(length=length, label="Replaying", file=sys.stderr, hidden=hidden) as bar:
         async with replaying(config, data) as replay:
-            for session in sessions:
-                await _replay_one(replay, session, model, sums, bar)
+            for path, named in found:
+                try:
+                    for session in read_sessions(path, note=sums.left_out.append):
+                        await _replay_one(replay, session, model, sums)
+                except RecordingError as error:
+                    if named:
+                        raise
+                    sums.left_out.append(str(error))  # whatever else lies in a folder
+                bar.update(path.stat().st_size)
     return sums
 
 
-async def _replay_one(replay: Replay, session: Session, model: str, sums: Sums, bar: Any) -> None:
+async def _replay_one(replay: Replay, session: Session, model: str, sums: Sums) -> None:
     own: dict[str, Any] = {}
     turns = iter(session.turns)
     async for found in replay.requests(session, model):
-        sums.add(session.name, next(turns), found)
+        sums.add(session, next(turns), found)
         add_accounts(own, found.accounts)
-        bar.update(1)
     sums.sessions += 1
     if own.get("cost_forwarded", 0) > own.get("cost_raw", 0):
         sums.dearer.append(session.name)
@@ -133,5 +158,13 @@ def _describe(sums: Sums) -> list[Row]:
             for loss in sums.losses[:SHOWN]
         ),
         ("Kept raw", counted(sums.kept)),
+        *((agent, _saved(accounts)) for agent, accounts in sorted(sums.agents.items()) if len(sums.agents) > 1),
     ]
     return [row for row in rows if row[1]]
+
+
+def _saved(accounts: Mapping[str, Any]) -> str:
+    raw, forwarded = accounts.get("raw_tokens", 0), accounts.get("forwarded_tokens", 0)
+    before, after = accounts.get("cost_raw", 0.0), accounts.get("cost_forwarded", 0.0)
+    saved = f"{change(raw, forwarded)} of {raw:,} tokens"
+    return f"{saved}, {change(before, after)} of {dollars(before)}" if before else saved

@@ -80,7 +80,7 @@ def archived(messages: Sequence[Stored]) -> Conversation:
 def read_samples(path: Path, refuse: Refuse, heard: Callable[[int], None] | None = None) -> Iterator[Sample]:
     """The samples of all sessions in a file, one session in memory at a time; see `read_sessions` for `heard`."""
     source = path.name.removesuffix(".gz").removesuffix(".jsonl")
-    sessions = read_sessions(path, heard)
+    sessions = read_sessions(path, heard, refuse)
     while True:
         try:
             session = next(sessions, None)

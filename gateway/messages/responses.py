@@ -38,6 +38,11 @@ _BESIDE = frozenset({"type", "id", "status"})
 """Members that a client sends or leaves out, whatever an item says."""
 
 
+def is_made(item: Mapping[str, object]) -> bool:
+    """Whether an item, or a message of any form, is the model's own; calls that the provider ran itself are."""
+    return item.get("role") == "assistant" or item.get("type") in _MADE or item.get("type") == "mcp_call"
+
+
 @dataclass(frozen=True, slots=True)
 class _Item:
     raw: bytes

@@ -9,6 +9,7 @@ import pytest
 
 from gateway.commands.replay import Sums, _describe
 from gateway.demo import recorded
+from gateway.recordings import Session as Recorded
 from gateway.replaying import Replayed
 from tests.commandline import invoke
 
@@ -79,9 +80,71 @@ def test_losses_are_named() -> None:
     sums = Sums()
     used = frozenset({"a/b.py", "x_\x1b1"})
     found = Replayed(accounts={"raw_tokens": 1, "approximate": True}, kept={}, rewrites=0, used=used, lost=used)
-    sums.add("s", 4, found)
+    sums.add(Recorded("s", None, (), ()), 4, found)
     rows = _describe(sums)
     assert ("", "a/b.py  (s, message 4)") in rows
     assert ("", "x_␛1  (s, message 4)") in rows
     assert dict(rows)["Lost"].endswith("(100.00% of 2 that were used)")
     assert sums.accounts == {"raw_tokens": 1}
+
+
+OUTPUT = "".join(f"\r{k:3d} %" for k in range(101)) + "\nall is well\n" + "x " * 1200
+CLAUDE = (
+    {"type": "user", "uuid": "1", "parentUuid": None, "message": {"role": "user", "content": "Pack it."}},
+    {
+        "type": "assistant",
+        "uuid": "2",
+        "parentUuid": "1",
+        "message": {
+            "id": "m",
+            "model": "claude-sonnet-4-5",
+            "content": [{"type": "tool_use", "id": "c", "name": "Bash", "input": {"command": "make"}}],
+        },
+    },
+    {
+        "type": "user",
+        "uuid": "3",
+        "parentUuid": "2",
+        "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": OUTPUT}]},
+    },
+    {
+        "type": "assistant",
+        "uuid": "4",
+        "parentUuid": "3",
+        "message": {"id": "n", "model": "claude-sonnet-4-5", "content": [{"type": "text", "text": "Done."}]},
+    },
+)
+CODEX = (
+    {"type": "session_meta", "payload": {"id": "1"}},
+    {"type": "response_item", "payload": {"type": "message", "role": "user", "content": "Pack it."}},
+    {
+        "type": "response_item",
+        "payload": {"type": "function_call", "call_id": "c", "name": "exec_command", "arguments": '{"cmd": "make"}'},
+    },
+    {
+        "type": "response_item",
+        "payload": {
+            "type": "function_call_output",
+            "call_id": "c",
+            "output": f"Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n{OUTPUT}",
+        },
+    },
+    {"type": "response_item", "payload": {"type": "message", "role": "assistant", "content": "Done."}},
+)
+
+
+def test_the_folders_of_agents(tmp_path: Path) -> None:
+    """Sessions of Claude Code and of Codex, each in its own form; whatever else lies there is named, and costs nothing."""
+    for name, rows in {"claude/a.jsonl": CLAUDE, "codex/b.jsonl": CODEX, "claude/other.jsonl": [[1]]}.items():
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    folders = tmp_path / "claude", tmp_path / "codex"
+    plain = invoke("replay", *folders, "--data", tmp_path / "data")
+    sums = json.loads(invoke("replay", *folders, "--json", "--since", "1", "--data", tmp_path / "data").stdout)
+
+    assert (sums["sessions"], sums["requests"], sums["rewrites"]) == (2, 4, 2)
+    assert sums["agents"].keys() == {"Claude Code", "Codex"}
+    assert all(one["forwarded_tokens"] < one["raw_tokens"] for one in sums["agents"].values())
+    assert "other.jsonl" in plain.stderr
+    assert "Claude Code" in plain.stdout

@@ -1,4 +1,4 @@
-"""Recorded sessions: the forms that are read, and what is said of the others."""
+"""Recordings in chat messages: the forms that are read, and what is said of the others."""
 
 from __future__ import annotations
 

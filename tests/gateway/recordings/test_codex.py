@@ -1,0 +1,131 @@
+"""Rollout files of Codex."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.recordings import Session, read_sessions
+
+META = {"type": "session_meta", "payload": {"id": "1", "cwd": "/w"}}
+CONTEXT = {"type": "turn_context", "payload": {"model": "gpt-x"}}
+
+
+def item(**payload: Any) -> dict[str, Any]:
+    """A line with an item."""
+    return {"timestamp": "2026-11-30T12:00:00Z", "type": "response_item", "payload": payload}
+
+
+def ask(text: str) -> dict[str, Any]:
+    """A prompt."""
+    return item(type="message", role="user", content=[{"type": "input_text", "text": text}])
+
+
+def say(text: str) -> dict[str, Any]:
+    """Words of the model."""
+    return item(type="message", role="assistant", content=[{"type": "output_text", "text": text}])
+
+
+def call(name: str) -> dict[str, Any]:
+    """A call."""
+    return item(type="function_call", call_id=name, name="exec_command", arguments='{"cmd": "ls"}')
+
+
+def result(name: str, text: str) -> dict[str, Any]:
+    """What it printed."""
+    return item(type="function_call_output", call_id=name, output=text)
+
+
+def read(folder: Path, *rows: dict[str, Any] | str) -> tuple[list[Session], list[str]]:
+    """The sessions of a file with these lines, and what was left out."""
+    path = folder / "rollout-1.jsonl"
+    path.write_text("".join((r if isinstance(r, str) else json.dumps(r)) + "\n" for r in rows))
+    left_out: list[str] = []
+    return list(read_sessions(path, note=left_out.append)), [text.partition(": ")[2] for text in left_out]
+
+
+def told(session: Session) -> list[str]:
+    """Each item in short."""
+    return [
+        str(i.get("output") or i.get("call_id") or " ".join(part["text"] for part in i.get("content", ())))
+        for i in session.messages
+    ]
+
+
+def test_items_of_one_answer_are_one_turn(tmp_path: Path) -> None:
+    """Thoughts, words and calls up to the next result."""
+    thought = item(type="reasoning", summary=[], encrypted_content="x")
+    rows = [ask("do it"), thought, say("look"), call("c1"), call("c2"), result("c1", "one"), result("c2", "two")]
+    (session,), left_out = read(tmp_path, META, CONTEXT, *rows, say("done"))
+
+    assert session.turns == [1, 7]
+    assert [i["type"] for i in session.turn(1)] == ["reasoning", "message", "function_call", "function_call"]
+    assert (session.model, session.agent, session.name) == ("gpt-x", "Codex", "rollout-1")
+    assert left_out == []
+
+
+@pytest.mark.parametrize(
+    ("payload", "begins"),
+    [
+        ({"message": "so far: done"}, ["so far: done"]),
+        (
+            {"message": "", "replacement_history": [ask("kept")["payload"], say("as well")["payload"]]},
+            ["kept", "as well"],
+        ),
+    ],
+    ids=["a summary", "a history"],
+)
+def test_compaction_begins_another_session(tmp_path: Path, payload: dict[str, Any], begins: list[str]) -> None:
+    """With what takes the place of the history."""
+    compacted = {"type": "compacted", "payload": payload}
+    first, second = read(tmp_path, META, ask("do it"), say("done"), compacted, ask("more"), say("yes"))[0]
+
+    assert told(first) == ["do it", "done"]
+    assert told(second) == [*begins, "more", "yes"]
+    assert second.name == "rollout-1#2"
+
+
+def test_a_return_to_an_earlier_turn(tmp_path: Path) -> None:
+    """The turns before it count once."""
+    back = {"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 1}}
+    rows = [ask("one"), say("1"), ask("two"), say("2"), back, ask("three"), say("3")]
+    first, second = read(tmp_path, META, *rows)[0]
+
+    assert told(second) == ["one", "1", "three", "3"]
+    assert (first.turns, second.turns) == ([1, 3], [3])
+
+
+def test_the_first_files_of_this_form(tmp_path: Path) -> None:
+    """Had no envelopes."""
+    about = {"id": "1", "timestamp": "2026-01-01T00:00:00Z", "instructions": None}
+    rows = [
+        about,
+        ask("do it")["payload"],
+        {"record_type": "state"},
+        call("c1")["payload"],
+        result("c1", "one")["payload"],
+    ]
+    (session,), left_out = read(tmp_path, *rows)
+
+    assert told(session) == ["do it", "c1", "one"]
+    assert left_out == []
+
+
+def test_what_is_not_understood_is_counted(tmp_path: Path) -> None:
+    """And what is not sent is left out."""
+    odd = {"type": "mood", "payload": {}}
+    rows = [
+        META,
+        ask("do it"),
+        odd,
+        item(type="ghost_snapshot", id="g"),
+        {"type": "event_msg", "payload": {}},
+        say("done"),
+    ]
+    (session,), left_out = read(tmp_path, *rows, "[1]", '{"type": "resp')
+
+    assert told(session) == ["do it", "done"]
+    assert left_out == ["1 line of type 'mood', which is not known", "2 lines without a JSON object"]
