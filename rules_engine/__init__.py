@@ -10,6 +10,7 @@ from rules_engine.marks import find_ids
 from rules_engine.recall import requested, substitute
 from rules_engine.script import text_digest
 from rules_engine.signals import detect, detect_recalls
+from rules_engine.transcript import Transcript
 from rules_engine.types import (
     Applied,
     Context,
@@ -52,6 +53,7 @@ __all__ = [
     "ScriptError",
     "Settings",
     "Signal",
+    "Transcript",
     "Turn",
     "complaints",
     "decide",
