@@ -157,8 +157,8 @@ def evolving(way: Callable[[Lesson], Way], lesson: Lesson) -> Outcome:
 def ungated() -> Iterator[None]:
     """The engine without its protection of failures and verdicts: what that protection is worth."""
     with ExitStack() as stack:
-        stack.enter_context(patch("rules_engine.engine.protected", lambda lines, command="": frozenset()))
-        stack.enter_context(patch("rules_engine.engine.is_failing", lambda observation, lines: False))
+        stack.enter_context(patch("rules_engine.critical.Reading.protected", frozenset()))
+        stack.enter_context(patch("rules_engine.critical.Reading.is_failing", lambda reading, observation: False))
         stack.enter_context(patch("rules_engine.invariants.breach", lambda *given: None))
         yield
 
