@@ -37,7 +37,7 @@ SESSIONS = 100_000
 FRESH_SECONDS = 30.0
 """How old an index may be when a session begins with it."""
 
-_MARKED = re.compile(rf"\n*{OPEN}.*?{CLOSE}", re.DOTALL)
+_MARKED = re.compile(rf"(?:\n\n)?{OPEN}.*?{CLOSE}", re.DOTALL)
 _SYSTEM = ("system", "developer")
 _TEXTS = ('"text"', '"input_text"')
 
