@@ -1,17 +1,19 @@
-"""A scenario: what a scripted model says, turn by turn, in the form that the agent at hand understands.
+"""A scenario: what a scripted model says, turn by turn, whatever form it is asked in.
 
 {"turns": [{"text": "Look around.", "shell": "ls"}, {"shell": ["pytest -q", "git status"]}, {"text": "Done."}]}
+
+A turn that reads: {"find": "see ([\\w/.]+)", "shell": "cat {found}"}
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
-_COMMAND_KEYS = ("command", "cmd", "commands", "keystrokes", "script")
-_FILLERS: Mapping[str, object] = {"boolean": False, "integer": 1, "number": 1, "array": [], "object": {}}
+_FOUND = "{found}"
 
 
 class ScenarioError(Exception):
@@ -38,6 +40,7 @@ class Fault:
     cut: int | None = None
     """Size of the pieces in bytes, whatever the chunks are."""
     no_done: bool = False
+    """Only chat completions have such a mark at their end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,23 @@ class Turn:
     reasoning: str = ""
     shell: tuple[str, ...] = ()
     fault: Fault | None = None
+    find: str | None = None
+    """A pattern; its first group, or all that it matches, stands for `{found}` in words, and quoted in commands."""
+
+    def reads(self, told: Sequence[str]) -> Turn:
+        """The turn after what it was told, oldest first: the last match in the latest text that has one counts.
+
+        Where nothing matches it says so and asks for nothing, which ends most agents.
+        """
+        if self.find is None:
+            return self
+        matches = (match for text in reversed(told) for match in list(re.finditer(self.find, text))[-1:])
+        match = next(matches, None)
+        if match is None:
+            return replace(self, text=f"Nothing that I was told matches {self.find!r}.", shell=())
+        found = str(match[1] if match.re.groups else match[0])
+        commands = tuple(command.replace(_FOUND, shlex.quote(found)) for command in self.shell)
+        return replace(self, text=self.text.replace(_FOUND, found), shell=commands)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +76,9 @@ class Scenario:
 
     turns: tuple[Turn, ...] = field(default=(Turn(text="Done."),))
 
-    def turn(self, messages: Sequence[Mapping[str, Any]]) -> tuple[int, Turn]:
-        """The turn that is due, by the number of answers in the request: a retry gets the same one."""
-        due = min(sum(message.get("role") == "assistant" for message in messages), len(self.turns) - 1)
+    def turn(self, answers: int) -> tuple[int, Turn]:
+        """The turn that is due, by the number of answers that there are: a retry gets the same one."""
+        due = min(answers, len(self.turns) - 1)
         return due, self.turns[due]
 
 
@@ -79,74 +99,9 @@ def _load_turn(number: int, raw: object) -> Turn:
         fields = dict(raw)  # type: ignore[call-overload]
         shell = fields.pop("shell", ())
         fault = fields.pop("fault", None)
+        re.compile(fields.get("find") or "")
         return Turn(
             **fields, shell=(shell,) if isinstance(shell, str) else tuple(shell), fault=fault and Fault(**fault)
         )
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, re.error) as error:
         raise ScenarioError(f"turn {number} of the scenario cannot be read: {error}") from error
-
-
-def answer(turn: Turn, due: int, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The assistant message of a turn, with calls of the request's own command tool, or in the text form it asks for."""
-    message: dict[str, Any] = {"role": "assistant", "content": turn.text or None}
-    if turn.reasoning:
-        message["reasoning_content"] = turn.reasoning
-    tool = _command_tool(request.get("tools") or ())
-    if tool is None:
-        message["content"] = _in_words(turn, json.dumps(request.get("messages", "")))
-    elif turn.shell:
-        name, schema = tool
-        message["tool_calls"] = [
-            {"id": f"call_{due}_{n}", "type": "function", "function": {"name": name, "arguments": arguments}}
-            for n, arguments in enumerate(json.dumps(_fill(schema, command)) for command in turn.shell)
-        ]
-    return message
-
-
-def _command_tool(tools: Sequence[Mapping[str, Any]]) -> tuple[str, Mapping[str, Any]] | None:
-    functions = [function for tool in tools if isinstance(function := tool.get("function"), dict)]
-    for key in _COMMAND_KEYS:
-        for function in functions:
-            schema = function.get("parameters") or {}
-            if "enum" not in schema.get("properties", {}).get(key, {"enum": None}) and key in schema.get(
-                "required", [key]
-            ):
-                return function["name"], schema
-    return None
-
-
-def _fill(schema: Mapping[str, Any], command: str) -> dict[str, object]:
-    properties = schema["properties"]
-    key = next(key for key in _COMMAND_KEYS if key in properties)
-    listed = [command] if key == "commands" else ["bash", "-lc", command]
-    arguments: dict[str, object] = {key: listed if properties[key].get("type") == "array" else command}
-    for name in schema.get("required", ()):
-        if name not in arguments:
-            wanted = properties.get(name, {})
-            arguments[name] = wanted.get("enum", [_FILLERS.get(wanted.get("type"), "")])[0]
-    return arguments
-
-
-def _in_words(turn: Turn, conversation: str) -> str:
-    if "keystrokes" in conversation:
-        commands = [{"keystrokes": command + "\n", "duration": 0.5} for command in turn.shell]
-        plan = {"analysis": turn.text, "plan": turn.text, "commands": commands, "task_complete": not commands}
-        return json.dumps(plan, indent=2)
-    fence = "mswea_bash_command" if "mswea_bash_command" in conversation else "bash"
-    return "\n\n".join([*filter(None, [turn.text]), *(f"```{fence}\n{command}\n```" for command in turn.shell)])
-
-
-def deltas(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """A message as the deltas of a stream, in the sizes that real providers send."""
-    yield {"role": "assistant", "content": ""}
-    for name in ("reasoning_content", "content"):
-        for piece in _pieces(message.get(name) or "", 16):
-            yield {name: piece}
-    for index, call in enumerate(message.get("tool_calls", ())):
-        yield {"tool_calls": [{**call, "index": index, "function": {**call["function"], "arguments": ""}}]}
-        for piece in _pieces(call["function"]["arguments"], 12):
-            yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
-
-
-def _pieces(text: str, size: int) -> Iterator[str]:
-    return (text[at : at + size] for at in range(0, len(text), size))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from hashlib import blake2b
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +13,16 @@ from starlette.types import Receive, Scope, Send
 
 from gateway.encodings import decompress
 from gateway.playback import Played, Received
-from gateway.scenario import Fault, Scenario, answer, deltas
-from gateway.sse import Event, encode
+from gateway.playing import FORMS, anthropic_messages, chat_completions, responses
+from gateway.playing.counting import size
+from gateway.playing.keeping import Keeper, Kept
+from gateway.playing.player import Player
+from gateway.playing.saying import BORN, Asked, Form, Items, Refused
+from gateway.scenario import Scenario
+from gateway.sse import encode
 
-_BORN = 1_700_000_000
 _LIMIT = 128 << 20
+_RESPONSES = "/v1/responses"
 
 
 class Scripted:
@@ -27,112 +30,119 @@ class Scripted:
 
     def __init__(self, scenario: Scenario, record: Path | None = None) -> None:
         self.received: list[Received] = []
-        self._scenario = scenario
+        self._player = Player(scenario)
+        self._stored: dict[str, Kept] = {}
         self._record = record
-        self._attempts: Counter[int] = Counter()
-        self._seen: set[bytes] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             return
         request = Request(scope, receive)
-        received = await self._receive(request)
-        match received.path:
-            case "/v1/models":
-                response = _list_models()
-            case "/v1/chat/completions":
-                response = self._complete(received)
-            case path if path.startswith("/v1/"):
-                response = Response(received.body, media_type=request.headers.get("content-type"))
-            case _:
-                response = _fail(404, "there is nothing here but /v1")
-        response.headers["x-request-id"] = f"req_{len(self.received)}"
+        received = self._take(request.method, request, await request.body())
+        form = _form_at(received.path)
+        try:
+            response = self._answer(received, form)
+        except Refused as refused:
+            wait = {} if refused.retry_after is None else {"retry-after": f"{refused.retry_after:g}"}
+            response = JSONResponse(form.error(refused), refused.status, wait)
+        response.headers["request-id" if form is anthropic_messages else "x-request-id"] = f"req_{len(self.received)}"
         response.headers["x-ratelimit-remaining-requests"] = str(max(0, 1000 - len(self.received)))
         await response(scope, receive, send)
 
-    async def _receive(self, request: Request) -> Received:
+    def _take(self, method: str, request: Request, body: bytes) -> Received:
         headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw)
-        received = Received(request.method, request.url.path, headers, await request.body())
+        received = Received(method, request.url.path, headers, body)
         self.received.append(received)
         if self._record:
-            row = {"method": received.method, "path": received.path, "headers": headers}
+            row = {"method": method, "path": received.path, "headers": headers}
             with self._record.open("a", encoding="ascii") as file:
-                file.write(json.dumps(row | {"body": received.body.decode("utf-8", "surrogateescape")}) + "\n")
+                file.write(json.dumps(row | {"body": body.decode("utf-8", "surrogateescape")}) + "\n")
         return received
 
-    def _complete(self, received: Received) -> Response:
-        encoding = dict(received.headers).get("content-encoding", "")
-        try:
-            request = json.loads(decompress(received.body, encoding, _LIMIT).data)
-            due, turn = self._scenario.turn(request["messages"])
-            message = answer(turn, due, request)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            return _fail(400, f"the request cannot be read: {error!r}")
-        self._attempts[due] += 1
-        fault = turn.fault or Fault()
-        if fault.times and self._attempts[due] > fault.times:
-            fault = Fault()
-        if fault.status:
-            return _fail(fault.status, f"turn {due} fails as its scenario says", fault.retry_after)
-        head = {"id": f"chatcmpl-{due}", "created": _BORN, "model": request.get("model"), "system_fingerprint": None}
-        usage = self._count(request["messages"], message)
+    def _answer(self, received: Received, form: Form) -> Response:
+        match received.method, received.path:
+            case _, "/":
+                return Response()
+            case "GET" | "HEAD", "/v1/models":
+                return _list_models()
+            case "POST", path if path in FORMS:
+                return self._play(received, form)
+            case "POST", "/v1/messages/count_tokens":
+                return JSONResponse({"input_tokens": _count(self._read(received, form)[1])})
+            case "POST", "/v1/responses/input_tokens":
+                counted = _count(self._read(received, form)[1])
+                return JSONResponse({"object": "response.input_tokens", "input_tokens": counted})
+            case "POST", "/v1/responses/compact":
+                return self._compact(received, form)
+            case method, path if path.startswith(f"{_RESPONSES}/"):
+                return self._look_up(method, *path.removeprefix(f"{_RESPONSES}/").split("/", 1))
+            case _, path if path.startswith("/v1/"):
+                return Response(received.body, media_type=dict(received.headers).get("content-type"))
+        raise Refused(404, "there is nothing here but /v1")
+
+    def _play(self, received: Received, form: Form) -> Response:
+        request = _parse(received)
+        answer = self._player.play(form, request, self._history(form, request))
+        fault = answer.fault
+        if form is responses and answer.ends:
+            Keeper(self._stored).keep(request, answer.whole)
         if not request.get("stream"):
-            choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _reason(message)}
-            whole = {**head, "object": "chat.completion", "choices": [choice], "usage": usage}
-            return Played([json.dumps(whole).encode()], fault, received, "application/json")
-        wanted = usage if (request.get("stream_options") or {}).get("include_usage") else None
-        return Played(list(_stream(head, message, wanted, fault)), fault, received, "text/event-stream")
+            return Played([json.dumps(answer.whole).encode()], fault, received, "application/json")
+        chunks = [encode(event, fault.line_end) for event in answer.stream()]
+        return Played(chunks, fault, received, "text/event-stream")
 
-    def _count(self, messages: list[Any], message: Mapping[str, Any]) -> dict[str, Any]:
-        """Usage at four characters a token; a prefix that was sent before counts as cached."""
-        prompt = cached = 0
-        chain = blake2b(digest_size=16)
-        for text in map(json.dumps, messages):
-            chain.update(text.encode())
-            prompt += len(text) // 4 + 1
-            if chain.digest() in self._seen:
-                cached = prompt
-            self._seen.add(chain.digest())
-        completion = len(json.dumps(message)) // 4
-        return {
-            "prompt_tokens": prompt,
-            "completion_tokens": completion,
-            "total_tokens": prompt + completion,
-            "prompt_tokens_details": {"cached_tokens": cached},
-        }
+    def _history(self, form: Form, request: Mapping[str, Any]) -> Items:
+        return Keeper(self._stored).history(request) if form is responses else ()
 
+    def _read(self, received: Received, form: Form) -> tuple[Mapping[str, Any], Asked]:
+        request = _parse(received)
+        return request, self._player.read(form, request, self._history(form, request))
 
-def _stream(
-    head: Mapping[str, Any], message: Mapping[str, Any], usage: Mapping[str, Any] | None, fault: Fault
-) -> Iterator[bytes]:
-    def chunk(choices: list[dict[str, Any]], **more: object) -> bytes:
-        whole = {**head, "object": "chat.completion.chunk", "choices": choices, **more}
-        return encode(Event(json.dumps(whole)), fault.line_end)
+    def _compact(self, received: Received, form: Form) -> Response:
+        """What people said, and an item that stands for the rest."""
+        request, asked = self._read(received, form)
+        spoken = (*self._history(form, request), *responses.items_of(request))
+        people = [{"type": "message", **item} for item in spoken if item.get("role") == "user"]
+        number = self._player.number()
+        usage = {"input_tokens": _count(asked), "output_tokens": 1, "total_tokens": _count(asked) + 1}
+        details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+        head = {"id": f"resp_{number}", "object": "response.compaction", "created_at": BORN, "usage": usage | details}
+        return JSONResponse({**head, "output": [*people, responses.compact(asked.answers, number)]})
 
-    for delta in deltas(message):
-        yield chunk([{"index": 0, "delta": delta, "logprobs": None, "finish_reason": None}])
-    if fault.error_event:
-        yield encode(
-            Event(json.dumps({"error": {"message": fault.error_event, "type": "server_error"}})), fault.line_end
-        )
-        return
-    yield chunk([{"index": 0, "delta": {}, "logprobs": None, "finish_reason": _reason(message)}])
-    if usage:
-        yield chunk([], usage=usage)
-    if not fault.no_done:
-        yield encode(Event("[DONE]"), fault.line_end)
+    def _look_up(self, method: str, name: str, what: str = "") -> Response:
+        kept = Keeper(self._stored).find(name)
+        match method, what:
+            case ("GET", "") | ("POST", "cancel"):
+                return JSONResponse(kept.response)
+            case "DELETE", "":
+                del self._stored[name]
+                return JSONResponse({"id": name, "object": "response", "deleted": True})
+            case "GET", "input_items":
+                items = [{"id": f"in_{n}", **item} for n, item in enumerate(kept.given)]
+                ends = {"first_id": items[0]["id"], "last_id": items[-1]["id"]} if items else {}
+                return JSONResponse({"object": "list", "data": items, "has_more": False, **ends})
+        raise Refused(404, f"there is no {method} {what} of a response")
 
 
-def _reason(message: Mapping[str, Any]) -> str:
-    return "tool_calls" if message.get("tool_calls") else "stop"
+def _form_at(path: str) -> Form:
+    """The form in which a path, or what lies under it, is spoken to."""
+    under = (form for start, form in FORMS.items() if f"{path}/".startswith(f"{start}/"))
+    return next(under, chat_completions)
+
+
+def _parse(received: Received) -> dict[str, Any]:
+    encoding = dict(received.headers).get("content-encoding", "")
+    try:
+        return dict(json.loads(decompress(received.body, encoding, _LIMIT).data))
+    except (ValueError, TypeError) as error:
+        raise Refused(400, f"the request cannot be read: {error!r}") from error
+
+
+def _count(asked: Asked) -> int:
+    return sum(map(size, asked.pieces))
 
 
 def _list_models() -> Response:
-    model = {"id": "scripted", "object": "model", "created": _BORN, "owned_by": "taco-gateway"}
+    model = {"id": "scripted", "object": "model", "created": BORN, "owned_by": "taco-gateway"}
     return JSONResponse({"object": "list", "data": [model]})
-
-
-def _fail(status: int, message: str, retry_after: float | None = None) -> Response:
-    body = {"error": {"message": message, "type": "scripted", "param": None, "code": status}}
-    return JSONResponse(body, status, {} if retry_after is None else {"retry-after": f"{retry_after:g}"})

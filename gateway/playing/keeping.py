@@ -1,0 +1,62 @@
+"""What a provider of Responses keeps: conversations by the names under which a request goes on from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.playing.responses import items_of
+from gateway.playing.saying import Items, Refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A response with all that led to it."""
+
+    response: Mapping[str, Any]
+    given: Items
+    """What its request brought."""
+    history: Items
+    """The conversation, with the response."""
+
+
+class Keeper:
+    """Conversations by name: those that the provider stores, and those that only one connection remembers."""
+
+    def __init__(self, stored: dict[str, Kept]) -> None:
+        self._stored = stored
+        self._remembered: dict[str, Kept] = {}
+
+    def history(self, request: Mapping[str, Any]) -> Items:
+        """What a request goes on from. Raises `Refused` if it names a response that is not there."""
+        previous = request.get("previous_response_id")
+        if previous:
+            return self.find(previous, "previous_response_id").history
+        known = self._look_up(_conversation(request) or "")
+        return known.history if known else ()
+
+    def find(self, name: str, param: str | None = None) -> Kept:
+        """A response. Raises `Refused` if it is not there."""
+        known = self._look_up(name)
+        if known is None and param:
+            message = f"Previous response with id '{name}' not found."
+            raise Refused(400, message, code="previous_response_not_found", param=param)
+        if known is None:
+            raise Refused(404, f"Response with id '{name}' not found.")
+        return known
+
+    def keep(self, request: Mapping[str, Any], response: Mapping[str, Any]) -> None:
+        """Keep a response, in the connection alone where the client says so."""
+        given = items_of(request)
+        kept = Kept(response=response, given=given, history=(*self.history(request), *given, *response["output"]))
+        into = self._remembered if request.get("store") is False else self._stored
+        into |= dict.fromkeys(filter(None, (response["id"], _conversation(request))), kept)
+
+    def _look_up(self, name: str) -> Kept | None:
+        return self._remembered.get(name) or self._stored.get(name)
+
+
+def _conversation(request: Mapping[str, Any]) -> str | None:
+    named = request.get("conversation")
+    return str(named["id"]) if isinstance(named, dict) else named
