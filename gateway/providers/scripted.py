@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from gateway.encodings import decompress
 from gateway.playback import Played, Received
 from gateway.playing import FORMS, anthropic_messages, chat_completions, responses
+from gateway.playing.connection import Connection, refuse
 from gateway.playing.counting import size
 from gateway.playing.keeping import Keeper, Kept
 from gateway.playing.player import Player
@@ -26,20 +28,34 @@ _RESPONSES = "/v1/responses"
 
 
 class Scripted:
-    """The provider, as an ASGI application. `received` holds every request in order; `record` names a copy as JSONL."""
+    """The provider, as an ASGI application. `record` names a file that gets a copy of what it receives, as JSONL."""
 
-    def __init__(self, scenario: Scenario, record: Path | None = None) -> None:
+    def __init__(self, scenario: Scenario, record: Path | None = None, *, websocket: bool = True) -> None:
         self.received: list[Received] = []
+        """Every request in order; a message of a WebSocket is one whose method is WEBSOCKET."""
+        self._websocket = websocket
         self._player = Player(scenario)
         self._stored: dict[str, Kept] = {}
         self._record = record
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        if scope["type"] != "http":
+        """Answer one request, or all messages of a WebSocket."""
+        if scope["type"] == "websocket":
+            await self._connect(HTTPConnection(scope), receive, send)
+        elif scope["type"] == "http":
+            request = Request(scope, receive)
+            received = self._take(request.method, request, await request.body())
+            await self._respond(received)(scope, receive, send)
+
+    async def _connect(self, head: HTTPConnection, receive: Receive, send: Send) -> None:
+        if self._websocket and head.url.path == _RESPONSES:
+            take = partial(self._take, "WEBSOCKET", head)
+            await Connection(self._player, Keeper(self._stored), take, receive, send).run()
             return
-        request = Request(scope, receive)
-        received = self._take(request.method, request, await request.body())
+        self._take("GET", head, b"")
+        await refuse(Refused(426, "there is no WebSocket here: send the request over HTTP"), receive, send)
+
+    def _respond(self, received: Received) -> Response:
         form = _form_at(received.path)
         try:
             response = self._answer(received, form)
@@ -48,9 +64,9 @@ class Scripted:
             response = JSONResponse(form.error(refused), refused.status, wait)
         response.headers["request-id" if form is anthropic_messages else "x-request-id"] = f"req_{len(self.received)}"
         response.headers["x-ratelimit-remaining-requests"] = str(max(0, 1000 - len(self.received)))
-        await response(scope, receive, send)
+        return response
 
-    def _take(self, method: str, request: Request, body: bytes) -> Received:
+    def _take(self, method: str, request: HTTPConnection, body: bytes) -> Received:
         headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw)
         received = Received(method, request.url.path, headers, body)
         self.received.append(received)
