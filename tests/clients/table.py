@@ -99,6 +99,8 @@ QWEN = Client(
     greeted=1,
 )
 CLIENTS: Mapping[str, Client] = {
+    "claude": CLAUDE,
     "opencode, chat": OPENCODE,
+    "opencode, Responses": OPENCODE_RESPONSES,
     "qwen": QWEN,
 }

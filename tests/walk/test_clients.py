@@ -21,7 +21,7 @@ from gateway.serving import serving
 from tests.clients.comparing import RESULTS, Results, changed
 from tests.clients.installing import NotHad, install
 from tests.clients.stand_ins import STAND_INS, act
-from tests.clients.table import CLIENTS, ELSEWHERE, OPENCODE, PATIENCE, Client
+from tests.clients.table import CLAUDE, CLIENTS, CODEX, ELSEWHERE, OPENCODE, PATIENCE, Client
 from tests.clients.taps import Passed, Tap, tapped
 from tests.commandline import environment
 
@@ -46,6 +46,17 @@ TURNS = (
     Turn(text="Where is it used?", shell=("grep -n 'return price' rules.py",)),
     Turn(text="Rule 7 is mended."),
 )
+READS = (
+    Turn(text="Check the stock.", shell=("sh noise.sh",)),
+    Turn(find=r"shelf (\d+): error", text="It is shelf {found}.", shell=("echo {found} > shelf; cat -n rules.py",)),
+    Turn(
+        find=r"(\d+)\s+return price \* 39",
+        text="See line {found}.",
+        shell=("sed -n {found}p rules.py > line; cat line",),
+    ),
+    Turn(find=r"price \* 39 \+ (\d+)", text="It adds {found}."),
+)
+"""Each step follows from what the one before had shown."""
 
 
 @pytest.fixture(scope="session")
@@ -74,11 +85,15 @@ class Wire:
         pairs = self.pairs(path)
         return list(chain.from_iterable(zip(sent.bodies, got.bodies, strict=True) for sent, got in pairs))
 
+    def sockets(self, path: str) -> list[Passed]:
+        """What was to be a WebSocket."""
+        return [sent for sent, _ in self.pairs(path) if "upgrade" in {name.lower() for name in sent.headers}]
+
 
 @asynccontextmanager
-async def wire(start: Any, turns: Sequence[Turn]) -> AsyncIterator[Wire]:
+async def wire(start: Any, turns: Sequence[Turn], sockets: bool = True) -> AsyncIterator[Wire]:
     """All of it, in service."""
-    async with serving(Scripted(Scenario(tuple(turns)))) as model, tapped(model) as (back, url):
+    async with serving(Scripted(Scenario(tuple(turns)))) as model, tapped(model, sockets) as (back, url):
         gateway = await start("--upstream", f"{url}/v1")
         async with tapped(gateway.url) as (front, url):
             yield Wire(url, front, back)
@@ -145,11 +160,32 @@ async def test_an_agent_at_work(client: Client, programs: Path, tmp_path: Path, 
     """It finishes its work as it would, its model received less than it sent, and nothing but results of tools was changed."""
     async with wire(start, (Turn(text="Hello."),) * client.greeted + TURNS) as between:
         said = await work(client, programs, tmp_path, between.url)
-        sockets = [sent for sent, _ in between.pairs(client.path) if "upgrade" in {k.lower() for k in sent.headers}]
     assert "Rule 7 is mended." in said
     assert "price * 8 + 49" in (tmp_path / "work" / "rules.py").read_text()
-    assert [sent.refused for sent in sockets] == [False] * client.websocket
+    assert [sent.refused for sent in between.sockets(client.path)] == [False] * client.websocket
     judge(between.bodies(client.path), RESULTS[client.path])
+
+
+async def test_a_websocket_that_is_refused(programs: Path, tmp_path: Path, start: Any) -> None:
+    """By the upstream: the agent goes on over HTTP, and does all the same."""
+    async with wire(start, TURNS, sockets=False) as between:
+        said = await work(CODEX, programs, tmp_path, between.url)
+    assert "Rule 7 is mended." in said
+    assert [sent.refused for sent in between.sockets(CODEX.path)] == [True]
+    assert len(between.bodies(CODEX.path)) == len(TURNS)
+    judge(between.bodies(CODEX.path), RESULTS[CODEX.path])
+
+
+@pytest.mark.parametrize("client", [CODEX, CLAUDE], ids=["codex", "claude"])
+async def test_a_model_that_reads(client: Client, programs: Path, tmp_path: Path, start: Any) -> None:
+    """What it does next depends on the text that reached it: it does what it would without a gateway."""
+    async with wire(start, READS) as between:
+        said = await work(client, programs, tmp_path, between.url)
+    assert "It adds 1521." in said
+    assert (tmp_path / "work" / "shelf").read_text() == "61\n"
+    assert (tmp_path / "work" / "line").read_text() == "    return price * 39 + 1521\n"
+    bodies = between.bodies(client.path)
+    assert len({pair for sent, got in bodies for pair in changed(sent, got, RESULTS[client.path])}) >= 2
 
 
 async def test_run_leads_an_agent_through(programs: Path, tmp_path: Path, taco: Any) -> None:

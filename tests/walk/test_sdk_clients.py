@@ -72,10 +72,11 @@ async def responses(url: str, results: int, streamed: bool) -> Heard:
 async def messages(url: str, results: int, streamed: bool) -> Heard:
     """Anthropic's SDK."""
     tool = {"name": "bash", "input_schema": SCHEMA}
+    made = [{"type": "tool_use", "id": f"c{n}", "name": "bash", "input": {"command": "cat x"}} for n in range(results)]
     told = [{"type": "tool_result", "tool_use_id": f"c{n}", "content": LISTING} for n in range(results)]
-    content = [*told, {"type": "text", "text": "Look."}]
+    turn = [{"role": "assistant", "content": made}, {"role": "user", "content": told}] if results else []
     asked: dict[str, Any] = {"model": "claude-m", "max_tokens": 999, "tools": [tool]}
-    asked["messages"] = [{"role": "user", "content": content}]
+    asked["messages"] = [{"role": "user", "content": "Look."}, *turn]
     async with anthropic.AsyncAnthropic(base_url=url, api_key="k", max_retries=0) as client:
         if streamed:
             async with client.messages.stream(**asked) as stream:
@@ -94,10 +95,9 @@ def _parsed(arguments: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("results", [0, 2], ids=["nothing to rewrite", "two results"])
-@pytest.mark.parametrize("ask", [chat], ids=lambda ask: ask.__name__)
+@pytest.mark.parametrize("ask", [chat, responses, messages], ids=lambda ask: ask.__name__)
 async def test_an_sdk_reads_the_same(ask: Ask, results: int, streamed: bool, start: Any) -> None:
-    """The same answer through the gateway as without it, with the usage that the provider reports; none of the results
-    is an answer by the model, so that every request gets the same turn."""
+    """The same answer through the gateway as without it, with the usage that the provider reports."""
     direct, behind = Scripted(SAYS), Scripted(SAYS)
     async with serving(direct) as url, serving(behind) as other:
         gateway = await start("--upstream", f"{other}/v1")
