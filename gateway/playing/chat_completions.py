@@ -34,7 +34,7 @@ def _tools(declared: Sequence[Mapping[str, Any]]) -> Iterator[Tool]:
             yield Tool(name=function["name"], schema=function.get("parameters") or {})
 
 
-def message_of(said: Said) -> dict[str, Any]:
+def _message(said: Said) -> dict[str, Any]:
     """The assistant message."""
     message: dict[str, Any] = {"role": "assistant", "content": said.text or None}
     if said.reasoning:
@@ -50,7 +50,7 @@ def message_of(said: Said) -> dict[str, Any]:
 
 def answer(said: Said, asked: Asked, usage: Usage, _serial: int) -> dict[str, Any]:
     """The whole completion."""
-    message = message_of(said)
+    message = _message(said)
     reason = "tool_calls" if message.get("tool_calls") else "stop"
     return {
         "id": f"chatcmpl-{said.number}",

@@ -1,0 +1,70 @@
+"""Keeping: what a request goes on from, and who knows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gateway.playing.keeping import Keeper, Kept
+from gateway.playing.saying import Refused
+
+ONE = {"id": "resp_1", "output": [{"type": "message", "role": "assistant"}]}
+TWO = {"id": "resp_2", "output": []}
+ASK = {"type": "message", "role": "user", "content": "go"}
+WHOLE = (ASK, *ONE["output"])
+
+
+def test_nothing_is_known() -> None:
+    """A request that goes on from nothing has no history; a conversation begins empty."""
+    assert Keeper({}).history({"input": "go"}) == ()
+    assert Keeper({}).history({"conversation": "conv_1"}) == ()
+
+
+def test_an_unknown_response() -> None:
+    """Who goes on from it is told so in the API's words; who looks it up, too."""
+    with pytest.raises(Refused) as raised:
+        Keeper({}).history({"previous_response_id": "resp_9"})
+    assert (raised.value.status, raised.value.code) == (400, "previous_response_not_found")
+    with pytest.raises(Refused) as raised:
+        Keeper({}).find("resp_9")
+    assert raised.value.status == 404
+
+
+@pytest.mark.parametrize(
+    ("request_", "mine", "others"),
+    [
+        pytest.param({"input": "go"}, True, True, id="stored"),
+        pytest.param({"input": "go", "store": True}, True, True, id="stored as asked"),
+        pytest.param({"input": "go", "store": False}, True, False, id="not to be stored"),
+    ],
+)
+def test_who_knows_it(request_: dict[str, Any], mine: bool, others: bool) -> None:
+    """What is not to be stored only its own connection remembers."""
+    stored: dict[str, Kept] = {}
+    connection = Keeper(stored)
+    connection.keep(request_, ONE)
+    for keeper, knows in ((connection, mine), (Keeper(stored), others)):
+        if knows:
+            assert keeper.history({"previous_response_id": "resp_1"}) == WHOLE
+        else:
+            with pytest.raises(Refused):
+                keeper.find("resp_1")
+
+
+def test_a_chain() -> None:
+    """Each response has all that led to it; two may go on from the same one."""
+    keeper = Keeper({})
+    keeper.keep({"input": "go"}, ONE)
+    keeper.keep({"input": [{"role": "user"}], "previous_response_id": "resp_1"}, TWO)
+    assert keeper.find("resp_1").history == WHOLE
+    assert keeper.find("resp_2").history == (*WHOLE, {"role": "user"})
+    assert keeper.find("resp_2").given == [{"role": "user"}]
+
+
+def test_a_conversation_grows() -> None:
+    """Under its one name."""
+    keeper = Keeper({})
+    keeper.keep({"input": "go", "conversation": "conv_1"}, ONE)
+    keeper.keep({"input": "go", "conversation": {"id": "conv_1"}}, TWO)
+    assert keeper.history({"conversation": "conv_1"}) == (*WHOLE, ASK)
