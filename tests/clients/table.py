@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 PATIENCE = 120.0
@@ -51,6 +51,17 @@ CODEX = Client(
     files={".codex/config.toml": "check_for_update_on_startup = false\n[analytics]\nenabled = false\n"},
     websocket=True,
 )
+ELSEWHERE = "http://127.0.0.1:9/v1"
+"""Where the person's own provider is."""
+CODEX_ELSEWHERE = replace(
+    CODEX,
+    variables={"OWN_KEY": "sk-own"},
+    files={
+        ".codex/config.toml": 'model_provider = "own"\n[model_providers.own]\nname = "Own"\n'
+        f'base_url = "{ELSEWHERE}"\nenv_key = "OWN_KEY"\nwire_api = "responses"\n'
+    },
+    websocket=False,
+)
 CLAUDE = Client(
     name="claude",
     package="@anthropic-ai/claude-code",
@@ -66,8 +77,6 @@ CLAUDE = Client(
     },
 )
 _OPENCODE = {"autoupdate": False, "permission": "allow"}
-ELSEWHERE = "http://127.0.0.1:9/v1"
-"""Where the person's own provider is."""
 _OWN = {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": ELSEWHERE}, "models": {"gpt-5.1": {}}}
 OPENCODE = Client(
     name="opencode",

@@ -21,7 +21,7 @@ from gateway.serving import serving
 from tests.clients.comparing import RESULTS, Results, changed
 from tests.clients.installing import NotHad, install
 from tests.clients.stand_ins import STAND_INS, act
-from tests.clients.table import CLAUDE, CLIENTS, CODEX, ELSEWHERE, OPENCODE, PATIENCE, Client
+from tests.clients.table import CLAUDE, CLIENTS, CODEX, CODEX_ELSEWHERE, ELSEWHERE, PATIENCE, Client
 from tests.clients.taps import Passed, Tap, tapped
 from tests.commandline import environment
 
@@ -193,14 +193,14 @@ async def test_run_leads_an_agent_through(programs: Path, tmp_path: Path, taco: 
     model = Scripted(Scenario(TURNS))
     async with serving(model) as url:
         furnish(tmp_path / "work")
-        settle(OPENCODE, tmp_path, f"{url}/v1")
-        agent = (OPENCODE.program(programs), *OPENCODE.arguments, "--dir", tmp_path / "work", "Mend rule 7.")
-        ended = await taco("run", "--data", tmp_path / "data", "--", *agent, **OPENCODE.variables)
+        settle(CODEX_ELSEWHERE, tmp_path, f"{url}/v1")
+        before = (tmp_path / ".codex" / "config.toml").read_text()
+        agent = (CODEX_ELSEWHERE.program(programs), *CODEX_ELSEWHERE.arguments, "-C", tmp_path / "work", "Mend rule 7.")
+        ended = await taco("run", "--data", tmp_path / "data", "--", *agent, **CODEX_ELSEWHERE.variables)
     assert "Rule 7 is mended." in ended.out, ended.err
     assert "tool results rewritten" in ended.err
-    own = json.loads((tmp_path / ".config/opencode/opencode.json").read_text())
-    assert own["provider"]["own"]["options"] == {"baseURL": f"{url}/v1"}
-    assert len(model.received) > len(TURNS)
+    assert before in (tmp_path / ".codex" / "config.toml").read_text()
+    assert {dict(request.headers)["authorization"] for request in model.received} == {"Bearer sk-own"}
 
 
 @pytest.mark.parametrize("name", STAND_INS, ids=[f"{name} stand-in" for name in STAND_INS])
