@@ -67,7 +67,7 @@ def events(text: str) -> list[bytes]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kept(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Kept]:
-    """All forms passed; then everything was archived, indexed, searched."""
+    """All forms passed; then everything was archived, indexed, searched. What the run takes away was there, too."""
     data, passed = tmp_path_factory.mktemp("data"), {}
     async with upstream(streamed([])) as up, service(configured(up.url), data) as gateway:
         for form in FORMS.values():
@@ -78,7 +78,7 @@ async def kept(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Kept]:
             )
             passed[form.name] = Passed(body, json.loads(up.last.body), told, answer)
         await gateway.gateway.recorder.drain()
-        texts = dict(laid_open(data))
+        texts = {f"before the run: {name}": text for name, text in laid_open(data)}
     report = batch_process(raw_folder(data), dry_run=False, clock=lambda: time.time() + DAY)
     assert report["new_sessions"] == len(FORMS)
     l4 = data / "memory" / "L4_raw_sessions"
