@@ -150,9 +150,12 @@ def _form_at(path: str) -> Form:
 def _parse(received: Received) -> dict[str, Any]:
     encoding = dict(received.headers).get("content-encoding", "")
     try:
-        return dict(json.loads(decompress(received.body, encoding, _LIMIT).data))
-    except (ValueError, TypeError) as error:
+        request = json.loads(decompress(received.body, encoding, _LIMIT).data)
+    except ValueError as error:
         raise Refused(400, f"the request cannot be read: {error!r}") from error
+    if not isinstance(request, dict):
+        raise Refused(400, "the request cannot be read: it is not an object")
+    return request
 
 
 def _count(asked: Asked) -> int:
