@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from gateway import weights
 from gateway.cache import BoundedCache
 from gateway.errors import BadRequest, NothingToRead
 from gateway.messages.content import text_of
@@ -112,7 +113,7 @@ class Listing:
         message = cache.get((self.form, raw))
         if message is None:
             message = self.read_message(raw, index)
-            cache.put((self.form, raw), message, 2 * len(raw) + 1000)
+            cache.put((self.form, raw), message, len(raw) + weights.of_message(message))
         return Placed(message=message, start=start + gap, end=end + gap)
 
 

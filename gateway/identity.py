@@ -10,15 +10,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from sys import getsizeof
 
-from gateway import calls, framings, polls
+from gateway import calls, framings, polls, weights
 from gateway.cache import BoundedCache
 from gateway.framings import Frame
 from gateway.spans import by_value
 from gateway.types import Call, Conversation, Message, Placed, Text
 from rules_engine import Observation, text_digest
 
-CACHED_CHARS = 24_000_000
+CACHED_BYTES = 12 << 20
 _NAME = re.compile(r"[\w-]{1,64}")
 
 
@@ -98,7 +99,10 @@ class _History:
     """Commands by the names that results gave their runs."""
     equals: Counter[str] = field(default_factory=Counter)
     """How often each name occurs."""
-    chars: int = 0
+    weight: int = 500
+    """Bytes in memory."""
+    before: bytes = b""
+    """Name of the history that it was found to go on from."""
 
 
 class Observer:
@@ -106,15 +110,18 @@ class Observer:
     so of a history that goes on from a known one only the end is looked at."""
 
     def __init__(self) -> None:
-        self._known: BoundedCache[bytes, _History] = BoundedCache(CACHED_CHARS)
+        self._known: BoundedCache[bytes, _History] = BoundedCache(CACHED_BYTES)
 
     def observe(self, conversation: Conversation, tenant: str, chain: tuple[bytes, ...]) -> list[Seen]:
         """All observations of a request, in order. Of a text that came before in another JSON form of its message the
         old place is told: `text_in` finds the new one."""
         known, history = self._longest(chain)
         if known < len(chain):
-            history = _extended(history, conversation.messages, known, tenant)
-            self._known.put(chain[-1], history, history.chars + 100)
+            if history.before:
+                self._known.drop(history.before)  # nearly all of it is in the two longer ones
+            before = chain[known - 1] if known else b""
+            history = _extended(history, conversation.messages, known, tenant, before)
+            self._known.put(chain[-1], history, history.weight)
         return list(history.seen)
 
     def _longest(self, chain: tuple[bytes, ...]) -> tuple[int, _History]:
@@ -126,7 +133,7 @@ class Observer:
         return 0, _History()
 
 
-def _extended(history: _History, messages: Sequence[Placed], start: int, tenant: str) -> _History:
+def _extended(history: _History, messages: Sequence[Placed], start: int, tenant: str, before: bytes) -> _History:
     """The history with the messages from `start` on."""
     seen, asked = list(history.seen), history.asked
     calls, runs, equals = dict(history.calls), dict(history.runs), Counter(history.equals)
@@ -141,8 +148,15 @@ def _extended(history: _History, messages: Sequence[Placed], start: int, tenant:
         runs.update(polls.started(message, calls))
         equals.update(item.name for one in found for item in one.items)
         seen += found
-    chars = history.chars + sum(len(placed.message.words) for placed in messages[start:])
-    return _History(seen=tuple(seen), asked=asked, calls=calls, runs=runs, equals=equals, chars=chars)
+    weight = history.weight + sum(weights.of_message(placed.message) for placed in messages[start:])
+    weight += sum(_weigh(item, one) for one in seen[len(history.seen) :] for item in one.items)
+    return _History(seen=tuple(seen), asked=asked, calls=calls, runs=runs, equals=equals, weight=weight, before=before)
+
+
+def _weigh(item: Item, seen: Seen) -> int:
+    """Bytes in memory of an observation, beside its message."""
+    text = item.observation.text
+    return 2000 + (0 if text is seen.text.value else getsizeof(text))
 
 
 def text_in(message: Message, seen: Seen) -> Text:

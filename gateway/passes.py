@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from sys import getsizeof
 
+from gateway import weights
 from gateway.cache import BoundedCache
 from gateway.identity import Item, Seen
-from gateway.pins import Answer, Pinned, Recalled
+from gateway.pins import Answer, Pinned, Recalled, weigh
 from rules_engine import (
     Context,
     Earlier,
@@ -31,7 +33,8 @@ from rules_engine import (
     text_digest,
 )
 
-CACHED_CHARS = 16_000_000
+RENDERED_BYTES = 4 << 20
+INDEXED_BYTES = 16 << 20
 LARGEST_SOURCE = 1_000_000
 """Characters of a text that pointers may lead to: an index of a larger one holds up the request that needs it."""
 
@@ -53,6 +56,12 @@ class Shown:
         """It is forwarded otherwise than it came."""
         return self.digest != self.item.digest
 
+    @property
+    def weight(self) -> int:
+        """Bytes in memory, beside what came."""
+        text = getsizeof(self.text) if self.is_rewritten else 0
+        return 700 + text + (weigh(self.pinned) if self.pinned else 0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstSight:
@@ -71,8 +80,8 @@ class Forms:
     """Texts that were made from pinned forms, and line indexes of forwarded texts: made once, kept while used."""
 
     def __init__(self) -> None:
-        self._texts: BoundedCache[tuple[str, str], str] = BoundedCache(CACHED_CHARS)
-        self._indexes: BoundedCache[tuple[str, str], Earlier] = BoundedCache(CACHED_CHARS // 2)
+        self._texts: BoundedCache[tuple[str, str], str] = BoundedCache(RENDERED_BYTES)
+        self._indexes: BoundedCache[tuple[str, str], Earlier] = BoundedCache(INDEXED_BYTES)
 
     def render(self, key: str, raw: str, form: Form) -> str | None:
         """The text of a form; `None` if it does not give what was forwarded before."""
@@ -84,7 +93,7 @@ class Forms:
                 return None
             if text_digest(text) != form.digest:
                 return None
-            self._texts.put((key, form.digest), text, len(text) + 100)
+            self._texts.put((key, form.digest), text, getsizeof(text) + 300)
         return text
 
     def index(self, shown: Shown) -> Earlier:
@@ -94,7 +103,7 @@ class Forms:
         if found is None:
             item = shown.item
             found = index(key[0], shown.text, item.source, item.first, item.observation.text.count("\n") + 1)
-            self._indexes.put(key, found, len(shown.text) + 200)
+            self._indexes.put(key, found, weights.of_index(found))
         return found
 
 
@@ -111,6 +120,8 @@ class Pass:
     wanted: list[Pinned] = field(default_factory=list)
     kept: Counter[str] = field(default_factory=Counter)
     signals: list[Signal] = field(default_factory=list)
+    weight: int = 1000
+    """Bytes in memory of what is shown."""
 
     def run(self, seen: list[Seen], new: frozenset[str], sight: FirstSight | None) -> Pass:
         """Show every observation; decide about those in `new` first."""
@@ -118,7 +129,8 @@ class Pass:
             for item in one.items:
                 if sight is not None and item.observation.key in new:
                     self._meet(item, sight)
-                self.shown[item.observation.key] = self._show(item, one.at)
+                self.shown[item.observation.key] = shown = self._show(item, one.at)
+                self.weight += shown.weight
         return self
 
     def _meet(self, item: Item, sight: FirstSight) -> None:

@@ -8,11 +8,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from gateway import weights
 from gateway.cache import BoundedCache
 from memory import Choice, Decisions, StoreError
 from rules_engine import EngineError, Rewritten, dump, load
 
-CACHED_BYTES = 24_000_000
+CACHED_BYTES = 8 << 20
 RETRY_SECONDS = 2.0
 """After the store failed, how long new observations stay raw without asking it again."""
 
@@ -90,7 +91,7 @@ class Pins:
         won = {}
         for key, (data, pinned) in mine.items():
             if choice.winners[key] == data:
-                self._known.put(key, pinned, _size(data))
+                self._known.put(key, pinned, weigh(pinned))
             else:
                 self._keep(key, choice.winners[key])
             if (winner := self._known.get(key)) is not None:
@@ -131,11 +132,14 @@ class Pins:
         except (EngineError, ValueError, KeyError, TypeError):
             self.failures += 1  # written by a newer version, or damaged: raw text is the safe answer
             pinned = None
-        self._known.put(key, pinned, _size(data or b""))
+        self._known.put(key, pinned, weigh(pinned))
 
 
-def _size(data: bytes) -> int:
-    return 200 + 8 * len(data)
+def weigh(pinned: Pinned | None) -> int:
+    """Bytes in memory, with the key; what is known to have no decision weighs something, too."""
+    if isinstance(pinned, Rewritten):
+        return 300 + weights.of_decision(pinned)
+    return 300 if pinned is None else 500 + sum(300 + 130 * len(answer.spans) for answer in pinned.answers)
 
 
 def encode(pinned: Pinned) -> bytes:

@@ -9,8 +9,8 @@ from gateway.cache import BoundedCache
 from gateway.shapes import Shape
 from gateway.types import Conversation
 
-CACHED_BYTES = 48 << 20
-KNOWN_BYTES = 32 << 20
+CACHED_BYTES = 6 << 20
+KNOWN_BYTES = 20 << 20
 MOST_KNOWN = 64
 """Conversations whose last body is kept, at most: each is looked at for every body."""
 LONG = 16_000
@@ -67,8 +67,9 @@ class Reader:
         end = conversation.messages[-1].end
         ending = body[max(end - _ENDING, 0) : end]
         known = _Known(shape, memoryview(body)[:end], ending, conversation)
-        # Of its messages, texts and words are kept beside the bytes.
-        self._known.put(known.name, known, max(3 * len(body), KNOWN_BYTES // MOST_KNOWN))
+        # Its messages are kept beside the bytes.
+        size = 3 * len(body) + 1000 * len(conversation.messages)
+        self._known.put(known.name, known, max(size, KNOWN_BYTES // MOST_KNOWN))
 
 
 def _lasting(body: bytes, conversation: Conversation) -> Conversation:

@@ -8,17 +8,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from sys import getsizeof
 
 from gateway import framings, heavy
 from gateway.cache import BoundedCache
 from gateway.identity import Observer, Seen, declares_shell, last_assistant, text_in
-from gateway.passes import CACHED_CHARS, FirstSight, Forms, Pass, Shown
+from gateway.passes import FirstSight, Forms, Pass, Shown
 from gateway.pins import Commit, Pinned, Pins, Recalled
 from gateway.sent import Sending, Sent, forwarded
 from gateway.spans import encode_string, replace
 from gateway.types import Conversation
 from memory import StoreError
 from rules_engine import RuleSet, Signal, requested
+
+RECALLED_BYTES = 4 << 20
 
 OmittedText = Callable[[str, str], Awaitable[str | None]]
 """(tenant, recall id) → the omitted text, from the redacted store."""
@@ -51,8 +54,7 @@ class Rewriter:
         self._omitted = omitted
         self._observer = Observer()
         self._forms = Forms()
-        self._recalled: BoundedCache[tuple[str, str], str] = BoundedCache(CACHED_CHARS // 4)
-        self._encoded: BoundedCache[tuple[str, ...], bytes] = BoundedCache(CACHED_CHARS)
+        self._recalled: BoundedCache[tuple[str, str], str] = BoundedCache(RECALLED_BYTES)
         self._sending = Sending()
 
     async def rewrite(
@@ -114,6 +116,7 @@ class Rewriter:
             stored=stored,
             shown=dict(sent.shown),
             kept=Counter(mismatch=sent.mismatches),
+            weight=sent.weight,
         )
 
     async def _find(self, seen: list[Seen], kept: Counter[str]) -> dict[str, Pinned]:
@@ -156,7 +159,7 @@ class Rewriter:
             except StoreError:
                 return None
             if text is not None:
-                self._recalled.put((tenant, name), text, len(text) + 100)
+                self._recalled.put((tenant, name), text, getsizeof(text) + 300)
         return text
 
     async def _choose(self, wanted: list[Pinned], kept: Counter[str]) -> tuple[dict[str, Pinned], Commit | None]:
@@ -181,19 +184,12 @@ class Rewriter:
                     continue  # it was forwarded so when it was sent
                 placed = conversation.messages[one.at]
                 text = text_in(placed.message, one)
-                new.append((placed.start + text.start, placed.start + text.end, self._encode(one, shown)))
+                data = encode_string(framings.put(one.text.value, one.frame, [s.text for s in shown]))
+                new.append((placed.start + text.start, placed.start + text.end, data))
         if not new and not sent.body:
             return body, digests
         new.sort()  # the texts of a message have an order of their own
         return b"".join((sent.body, replace(body, new, sent.end))), digests
-
-    def _encode(self, one: Seen, shown: list[Shown]) -> bytes:
-        name = (one.text.value, *[s.item.observation.key for s in shown], *[s.digest for s in shown])
-        data = self._encoded.get(name)
-        if data is None:
-            data = encode_string(framings.put(one.text.value, one.frame, [s.text for s in shown]))
-            self._encoded.put(name, data, len(data) + 100)
-        return data
 
 
 def _sight(

@@ -10,7 +10,7 @@ from gateway.passes import Pass, Shown
 from gateway.pins import Pinned, Recalled
 from gateway.types import Conversation, Placed
 
-CACHED_BYTES = 16 << 20
+CACHED_BYTES = 12 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +28,8 @@ class Sent:
     """See `Outgoing`."""
     body: bytes | memoryview = b""
     """The body that was forwarded, up to the end of the last message."""
+    weight: int = 1000
+    """Bytes in memory of all but the body."""
 
     @property
     def end(self) -> int:
@@ -48,6 +50,7 @@ def forwarded(
         mismatches=done.kept["mismatch"],
         digests=digests,
         body=memoryview(body)[: len(body) - (size - last.end)],
+        weight=done.weight,
     )
 
 
@@ -78,4 +81,4 @@ class Sending:
         if not any(
             isinstance(decision, Recalled) for decision in sent.pinned.values()
         ):  # the store may answer otherwise
-            self._sent.put(chain[-1], sent, len(sent.body) + 1000)
+            self._sent.put(chain[-1], sent, len(sent.body) + sent.weight)

@@ -207,7 +207,7 @@ class Evolution:
         seen = await asyncio.to_thread(
             tasks.look, exchange, task, session.shadowed, session.signals, self._settings, self._clock()
         )
-        session.shadowed |= seen.shadowed
+        session.shadowed = dict(seen.shadowed)
         session.signals += seen.signals
         session.task, session.ruleset = seen.task, rules(seen.task, self._settings)
         await self._pools.append(seen.events)

@@ -43,7 +43,7 @@ class Look:
     signals: tuple[Signal, ...]
     events: tuple[PoolEvent, ...]
     shadowed: Mapping[str, Result]
-    """New observations that rules in trial would have rewritten."""
+    """Observations, new ones and those within reach of a complaint, that rules in trial would have rewritten."""
     uncovered: tuple[Observation, ...]
     """New observations that are large and that no rule is for."""
     missed: tuple[Missed, ...]
@@ -105,7 +105,7 @@ def look(
     new = [s.item.observation for s in outgoing.shown if s.at >= history.known]
     tried = _try(task, new, settings)
     task = applied(task, [result.decision for result in tried.values() if result.decision])
-    signals, newest = _listen(exchange, shadowed)
+    signals, newest, near = _listen(exchange, shadowed)
     blamed = complaints([*heard, *signals])
     task, events = complain(task, blamed, time)
     hard: list[Missed] = []
@@ -117,14 +117,17 @@ def look(
         task=task,
         signals=signals,
         events=events,
-        shadowed=tried,
+        shadowed=near | tried,
         uncovered=tuple(observation for observation in new if is_uncovered(task, observation)),
         missed=tuple(hard),
     )
 
 
-def _listen(exchange: Exchange, shadowed: Mapping[str, Result]) -> tuple[tuple[Signal, ...], tuple[Turn, ...]]:
-    """What the newest turn says about what the agent was looking at, and the turns that this was told from."""
+def _listen(
+    exchange: Exchange, shadowed: Mapping[str, Result]
+) -> tuple[tuple[Signal, ...], tuple[Turn, ...], dict[str, Result]]:
+    """What the newest turn says about what the agent was looking at, the turns that this was told from, and what of
+    `shadowed` it can speak of."""
     conversation, outgoing = exchange.conversation, exchange.outgoing
     assert conversation is not None
     assert outgoing is not None
@@ -136,9 +139,10 @@ def _listen(exchange: Exchange, shadowed: Mapping[str, Result]) -> tuple[tuple[S
     if any(result.form and result.form.omissions for result in real.values()):
         newest = _turns(conversation, outgoing.seen, real, recent)
         signals = (*signals, *detect(newest))
-    if not shadowed.keys().isdisjoint(real):
-        signals = (*signals, *missed(_turns(conversation, outgoing.seen, {**real, **shadowed}, recent)))
-    return signals, newest
+    near = {key: result for key, result in shadowed.items() if key in real}
+    if near:
+        signals = (*signals, *missed(_turns(conversation, outgoing.seen, real | near, recent)))
+    return signals, newest, near
 
 
 def hands_back(exchange: Exchange) -> bool:

@@ -13,21 +13,23 @@ from gateway.types import Conversation
 from memory import ExchangeRecord, SignalRecord
 from rules_engine import Applied
 
-SESSIONS = 200_000
-"""Messages of sessions, and as many heads, whose handing over is remembered."""
+MESSAGES = 100_000
+"""Messages of sessions whose handing over is remembered."""
+HEADS = 20_000
+"""The same for what stands around them."""
 
 
 class Handover:
     """Makes entries for one reader, who gets all of them in order."""
 
     def __init__(self) -> None:
-        self._lines: BoundedCache[str, list[bytes]] = BoundedCache(SESSIONS)
-        self._heads: BoundedCache[bytes, bool] = BoundedCache(SESSIONS)
+        self._lines: BoundedCache[str, list[bytes]] = BoundedCache(MESSAGES)
+        self._heads: BoundedCache[bytes, bool] = BoundedCache(HEADS)
 
     def forget(self) -> None:
         """Start anew: the reader has changed, or has lost what it was given."""
-        self._lines = BoundedCache(SESSIONS)
-        self._heads = BoundedCache(SESSIONS)
+        self._lines = BoundedCache(MESSAGES)
+        self._heads = BoundedCache(HEADS)
 
     def entry(self, exchange: Exchange) -> Entry:
         """The entry of an exchange."""
