@@ -106,8 +106,11 @@ VERDICTS = compile_lines(
     r"\b\d[\d,.]*%?[ \t]+(?:[a-z-]+[ \t]+){0,2}?(?:passed|failed|errors?|warnings?|tests?|specs?|examples?|assertions?|suites?|skipped|ignored|pending|failures?|problems?|issues?|vulnerabilit(?:y|ies)|files? changed|insertions?|deletions?|changed|upgraded|added|removed|rows?|records?|matches|hits|commits?)\b",
     r"(?-i:^(?:[ \t]|\x1b\[[\d;]*m)*(?:PASS|FAIL|OK|ok|FAILED|PASSED|BUILD|SUCCESS|TOTAL|[✓✔√☑✅⚠✨🎉]|test result|Tests?:|Ran \d|not ok|[WE]: ))",
     r"(?:\.\.\. ?|[ \t])(?:passed|ok)(?:[ \t]*[\[(][^\])\n]*[\])])?[ \t\r]*$|\bexit(?:ed)? (?:code|status|with)|^=+ .* =+$",
+    r"\b\d[\d,.]* (?:[a-z]+ )?(?:lines|characters|chars|bytes|tokens)(?: (?:were|was|have been))? (?:truncated|omitted|skipped|clipped|elided|hidden)",
+    r"[\[<(](?:[a-z.]+ ){0,2}(?:truncated|clipped|omitted|elided)\b|\b(?:output|content|result|response)s?(?: was| has been| is)? (?:truncated|clipped|cut off)|\bshowing (?:the (?:first|last) )?lines? \d",
 )
-"""Lines that state a result or an end, good or bad, and every line with a word that tells of failure."""
+"""Lines that state a result or an end, good or bad, and every line with a word that tells of failure; and those by which an
+agent says that it has left something out itself, which nobody would know without."""
 
 PROGRESS = compile_lines(
     r"^(?:remote: )?(?:enumerating|counting|compressing|receiving|writing|resolving|unpacking|updating|filtering) \w+: +[\d%() ,./|KMGTiBbytes]*(?:, done\.)?[ \t\r]*$",

@@ -332,3 +332,22 @@ def test_a_decision_reads_a_text_once() -> None:
     assert readings.of("a\nerror: b") is readings.of("a\nerror: b")
     assert readings.of("a\nerror: b").failures == {1}
     assert readings.of("a").failures == frozenset()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "…62693 chars truncated…",
+        "...[truncated 40147 chars]...",
+        "... [CONTENT TRUNCATED] ...",
+        "[... 20 lines skipped ...]",
+        "(previous 29001 lines truncated)",
+        "[Showing lines 336-1074 of 1074 (50.0KB limit)]",
+        "<response clipped>",
+        "[... output limited to 10000 bytes; 70 interior bytes omitted ...]",
+        "Warning: truncated output (original token count: 18174)",
+    ],
+)
+def test_what_an_agent_left_out_itself(line: str) -> None:
+    """Nobody would know that something is missing if the line that says so went."""
+    assert 3 in protected(["Collecting x"] * 3 + [line] + ["Collecting y"] * 3 + ["end"])
