@@ -214,6 +214,11 @@ _CHAT = {"model": "gpt-5.1", "stream": True, "stream_options": {"include_usage":
 _SESSION = {"x-session-id": "ses_4f1c", "x-session-affinity": "ses_4f1c", "authorization": "Bearer none"}
 STAND_INS: Mapping[str, StandIn] = {
     "codex": _CODEX,
+    "codex over its WebSocket": StandIn(
+        **{name: getattr(_CODEX, name) for name in ("path", "key", "head", "opening", "say", "tell")},
+        headers={**_CODEX.headers, "openai-beta": "responses_websockets=2026-02-06"},
+        websocket=True,
+    ),
     "claude": StandIn(
         path="/v1/messages",
         headers={"x-claude-code-session-id": ID, "x-api-key": "none", "anthropic-version": "2023-06-01"},

@@ -108,6 +108,7 @@ QWEN = Client(
     greeted=1,
 )
 CLIENTS: Mapping[str, Client] = {
+    "codex over its WebSocket": CODEX,
     "claude": CLAUDE,
     "opencode, chat": OPENCODE,
     "opencode, Responses": OPENCODE_RESPONSES,

@@ -33,8 +33,6 @@ class Tap:
 
     url: str
     client: aiohttp.ClientSession
-    sockets: bool = True
-    """Whether there is a WebSocket to be had."""
     passed: dict[str, Passed] = field(default_factory=dict)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
@@ -56,9 +54,6 @@ class Tap:
         return response
 
     async def _talk(self, request: web.Request, record: Passed, headers: list[tuple[str, str]]) -> web.StreamResponse:
-        if not self.sockets:
-            record.refused = True
-            return web.Response(status=426, text="there is none")
         try:
             upstream = await self.client.ws_connect(self.url + request.raw_path, headers=headers, max_msg_size=0)
         except aiohttp.WSServerHandshakeError as error:
@@ -94,10 +89,10 @@ def _kept(headers: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 @asynccontextmanager
-async def tapped(url: str, sockets: bool = True) -> AsyncIterator[tuple[Tap, str]]:
+async def tapped(url: str) -> AsyncIterator[tuple[Tap, str]]:
     """A tap before `url`, and its own URL."""
     async with aiohttp.ClientSession(auto_decompress=False, timeout=aiohttp.ClientTimeout(total=None)) as client:
-        tap = Tap(url, client, sockets)
+        tap = Tap(url, client)
         app = web.Application(client_max_size=1 << 30)
         app.router.add_route("*", "/{path:.*}", tap.handle)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)

@@ -91,9 +91,10 @@ class Wire:
 
 
 @asynccontextmanager
-async def wire(start: Any, turns: Sequence[Turn], sockets: bool = True) -> AsyncIterator[Wire]:
+async def wire(start: Any, turns: Sequence[Turn], websocket: bool = True) -> AsyncIterator[Wire]:
     """All of it, in service."""
-    async with serving(Scripted(Scenario(tuple(turns)))) as model, tapped(model, sockets) as (back, url):
+    model = Scripted(Scenario(tuple(turns)), websocket=websocket)
+    async with serving(model) as provider, tapped(provider) as (back, url):
         gateway = await start("--upstream", f"{url}/v1")
         async with tapped(gateway.url) as (front, url):
             yield Wire(url, front, back)
@@ -168,7 +169,7 @@ async def test_an_agent_at_work(client: Client, programs: Path, tmp_path: Path, 
 
 async def test_a_websocket_that_is_refused(programs: Path, tmp_path: Path, start: Any) -> None:
     """By the upstream: the agent goes on over HTTP, and does all the same."""
-    async with wire(start, TURNS, sockets=False) as between:
+    async with wire(start, TURNS, websocket=False) as between:
         said = await work(CODEX, programs, tmp_path, between.url)
     assert "Rule 7 is mended." in said
     assert [sent.refused for sent in between.sockets(CODEX.path)] == [True]
