@@ -48,7 +48,7 @@ def read(request: Mapping[str, Any], history: Items = ()) -> Asked:
         answers=sum(said for said, _ in groupby(items, key=_is_said)) + sum(map(_compacted, items)),
         told=tuple(text_of(item.get("output") or item.get("content")) for item in since if not _is_said(item)),
         tools=tuple(_tools(declared)),
-        pieces=tuple(map(json.dumps, (declared, request.get("instructions"), *items))),
+        pieces=tuple(map(_piece, (declared, request.get("instructions"), *items))),
         silent=request.get("generate") is False,
     )
 
@@ -57,14 +57,33 @@ def _kind(item: Mapping[str, Any]) -> str:
     return str(item.get("type") or "message")
 
 
+def _piece(part: Any) -> str:
+    """The same text for the same item, whatever the order of its keys and whether it says that it is a message."""
+    return json.dumps({**part, "type": _kind(part)} if isinstance(part, Mapping) else part, sort_keys=True)
+
+
 def _is_said(item: Mapping[str, Any]) -> bool:
     kind = _kind(item)
     return kind in ("reasoning", "item_reference") or kind.endswith("_call") or item.get("role") == "assistant"
 
 
-def compact(answers: int, serial: int) -> dict[str, Any]:
-    """The item that stands for a conversation with so many answers."""
-    return {"type": "compaction", "id": f"cmp_{serial}", "encrypted_content": b64encode(b"%d" % answers).decode()}
+def compact(items: Items, asked: Asked, prompt: int, serial: int) -> dict[str, Any]:
+    """A conversation made short: what people said, and an item that stands for the rest."""
+    mark = {"type": "compaction", "id": f"cmp_{serial}", "encrypted_content": b64encode(b"%d" % asked.answers).decode()}
+    usage = Usage(prompt=prompt, cached=0, written=0, answer=1, reasoning=0)
+    return {
+        "id": f"resp_{serial}",
+        "object": "response.compaction",
+        "created_at": BORN,
+        "output": [*(_message(item) for item in items if item.get("role") == "user"), mark],
+        "usage": _usage(usage),
+    }
+
+
+def _message(item: Mapping[str, Any]) -> dict[str, Any]:
+    said = item["content"]
+    parts = [{"type": "input_text", "text": said}] if isinstance(said, str) else said
+    return {**item, "type": "message", "content": parts}
 
 
 def _compacted(item: Mapping[str, Any]) -> int:
@@ -101,13 +120,17 @@ def answer(said: Said, asked: Asked, usage: Usage, serial: int) -> dict[str, Any
         **settings,
         **({"conversation": {"id": named} if isinstance(named, str) else named} if named else {}),
         "output": list(_output(said, asked, serial)),
-        "usage": {
-            "input_tokens": usage.prompt,
-            "input_tokens_details": {"cached_tokens": usage.cached, "cache_write_tokens": 0},
-            "output_tokens": usage.answer,
-            "output_tokens_details": {"reasoning_tokens": usage.reasoning},
-            "total_tokens": usage.prompt + usage.answer,
-        },
+        "usage": _usage(usage),
+    }
+
+
+def _usage(usage: Usage) -> dict[str, Any]:
+    return {
+        "input_tokens": usage.prompt,
+        "input_tokens_details": {"cached_tokens": usage.cached, "cache_write_tokens": 0},
+        "output_tokens": usage.answer,
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning},
+        "total_tokens": usage.prompt + usage.answer,
     }
 
 

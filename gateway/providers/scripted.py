@@ -116,15 +116,9 @@ class Scripted:
         return request, self._player.read(form, request, self._history(form, request))
 
     def _compact(self, received: Received, form: Form) -> Response:
-        """What people said, and an item that stands for the rest."""
         request, asked = self._read(received, form)
-        spoken = (*self._history(form, request), *responses.items_of(request))
-        people = [{"type": "message", **item} for item in spoken if item.get("role") == "user"]
-        number = self._player.number()
-        usage = {"input_tokens": _count(asked), "output_tokens": 1, "total_tokens": _count(asked) + 1}
-        details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
-        head = {"id": f"resp_{number}", "object": "response.compaction", "created_at": BORN, "usage": usage | details}
-        return JSONResponse({**head, "output": [*people, responses.compact(asked.answers, number)]})
+        items = (*self._history(form, request), *responses.items_of(request))
+        return JSONResponse(responses.compact(items, asked, _count(asked), self._player.number()))
 
     def _look_up(self, method: str, name: str, what: str = "") -> Response:
         kept = Keeper(self._stored).find(name)

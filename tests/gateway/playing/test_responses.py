@@ -40,13 +40,28 @@ def said(tool: Tool | None) -> Said:
         pytest.param([USER, CALL, SHOWN, SAID, USER], 2, ("out\nerr", "go"), id="two turns"),
         pytest.param([USER, {"role": "assistant", "content": "x"}, PRINTED], 1, (PRINTED["output"],), id="short items"),
         pytest.param([USER, {"type": "item_reference", "id": "rs_1"}, RESULT], 1, ("out",), id="an item by its name"),
-        pytest.param([USER, compact(4, 1), CALL, RESULT], 5, ("out",), id="what was compacted goes on"),
+        pytest.param(
+            [USER, {"type": "compaction", "encrypted_content": "NA=="}, CALL, RESULT],
+            5,
+            ("out",),
+            id="what was compacted goes on",
+        ),
     ],
 )
 def test_reads(given: object, answers: int, told: tuple[str, ...]) -> None:
     """Items of the model that stand together are a turn."""
     asked = read({"input": given})
     assert (asked.answers, asked.told) == (answers, told)
+
+
+def test_compacts() -> None:
+    """What people said stays, as messages; the last item stands for the turns."""
+    items: list[dict[str, Any]] = [USER, CALL, RESULT, SAID, {"role": "user", "content": "on"}]
+    whole = compact(items, read({"input": items}), 30, 1)
+    *people, mark = whole["output"]
+    assert [message["content"][0]["text"] for message in people] == ["go", "on"]
+    assert read({"input": [mark, CALL]}).answers == 3
+    assert (whole["usage"]["input_tokens"], whole["usage"]["total_tokens"]) == (30, 31)
 
 
 def test_goes_on_from_what_is_kept() -> None:

@@ -211,7 +211,7 @@ async def test_a_turn_that_reads(form: Form) -> None:
     }
     async with serving(Scripted(Scenario(turns))) as url, aiohttp.ClientSession(url) as client:
         for text, words in (("see this", "It is this."), ("see", "Nothing that I was told matches")):
-            history = {form.history: [USER, *results[form.path](text)]}
+            history: dict[str, Any] = {form.history: [USER, *results[form.path](text)]}
             reply = form.read(*(await ask(client, form, **history))[:2])
             assert words in reply.words
             assert ("cat this" in reply.words) == (text == "see this")
