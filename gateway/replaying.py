@@ -37,7 +37,7 @@ from memory import Decisions
 from rules_engine import RuleSet
 
 SECONDS_A_TURN = 30.0
-"""Between two requests of a session, as the simulated provider's cache has it."""
+"""Between two requests of a session that does not say when they were, as the simulated provider's cache has it."""
 _SCOPE: Mapping[str, Any] = {
     "type": "http",
     "method": "POST",
@@ -87,7 +87,7 @@ class Replay:
         tools = {"tools": session.tools} if session.tools else {}
         shape, key = form_of(session.messages)
         for at in session.turns:
-            self._now += SECONDS_A_TURN
+            self._now = session.times.get(at, self._now + SECONDS_A_TURN)
             self._nobody.reply = _answer(shape, session.turn(at))
             body = {"model": priced, key: session.messages[:at], **tools}
             scope = {**_SCOPE, "path": shape.PATH}

@@ -12,7 +12,7 @@ import click
 from gateway.commands.figures import aligned, plural
 from gateway.commands.options import Refusal
 from gateway.evolving.learning import read_samples
-from gateway.recordings import files_in
+from gateway.recordings import Copies, files_in
 from rules_engine import Sample
 from rules_engine.evolution.admission import Verdict
 from rules_engine.evolution.lessons import learn
@@ -58,7 +58,7 @@ class _Archive:
 
     def read(self, advance: Callable[[int], Any]) -> Iterator[Sample]:
         """All samples, one session in memory at a time."""
-        self.samples = 0
+        self.samples, copies = 0, Copies()
         for path in self._files:
             before = 0
 
@@ -67,7 +67,7 @@ class _Archive:
                 advance(size - before)
                 before = size
 
-            for sample in read_samples(path, lambda reason: self.refused.update({reason: None}), heard):
+            for sample in read_samples(path, lambda reason: self.refused.update({reason: None}), heard, copies):
                 self.samples += 1
                 self.sessions.add((sample.source, sample.session))
                 yield sample

@@ -19,11 +19,11 @@ from gateway.commands.figures import Row, aligned, change, counted, dollars, plu
 from gateway.commands.options import Refusal, config_option, data_option, json_option, read_config
 from gateway.config import Config
 from gateway.errors import ConfigError
-from gateway.recordings import RecordingError, Session, files_in, read_sessions
+from gateway.recordings import Copies, RecordingError, Session, files_in, read_sessions
 from gateway.replaying import Replay, Replayed, replaying
 
 SHOWN = 10
-"""Lost strings that are listed."""
+"""Of each list, so many are shown."""
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class Sums:
     kept: Counter[str] = field(default_factory=Counter)
     accounts: dict[str, Any] = field(default_factory=dict)
     agents: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Accounts by agent, where the recordings say whose they are."""
+    """Counts and accounts by agent, where the recordings say whose they are."""
     left_out: list[str] = field(default_factory=list)
     """What could not be read, and why."""
 
@@ -54,8 +54,19 @@ class Sums:
         self.losses += [{"session": session.name, "turn": turn, "text": text} for text in sorted(found.lost)]
         self.kept.update(found.kept)
         add_accounts(self.accounts, found.accounts)
+        own = {"requests": 1, "rewrites": found.rewrites, "used": len(found.used), "lost": len(found.lost)}
+        self._add_to_agent(session, {**own, "accounts": found.accounts})
+
+    def end(self, session: Session, own: Mapping[str, Any]) -> None:
+        """The session is over; its accounts."""
+        self.sessions += 1
+        self._add_to_agent(session, {"sessions": 1})
+        if own.get("cost_forwarded", 0) > own.get("cost_raw", 0):
+            self.dearer.append(session.name)
+
+    def _add_to_agent(self, session: Session, counts: Mapping[str, Any]) -> None:
         if session.agent:
-            add_accounts(self.agents.setdefault(session.agent, {}), found.accounts)
+            add_accounts(self.agents.setdefault(session.agent, {}), counts)
 
 
 def add_accounts(sums: dict[str, Any], accounts: Mapping[str, Any]) -> None:
@@ -104,8 +115,10 @@ def command(
         plain = {name: getattr(sums, name) for name in Sums.__slots__}
         click.echo(json.dumps(plain))
     else:
-        for reason in sums.left_out:
+        for reason in sums.left_out[:SHOWN]:
             click.echo(f"Left out: {reason}", err=True)
+        if len(sums.left_out) > SHOWN:
+            click.echo(f"Left out: and {len(sums.left_out) - SHOWN} more, which --json lists", err=True)
         click.echo(aligned(_describe(sums)))
 
 
@@ -116,10 +129,11 @@ async def _replay(files: Sequence[Path], days: float | None, model: str, config:
     hidden = not sys.stderr.isatty()
     with click.progressbar(length=length, label="Replaying", file=sys.stderr, hidden=hidden) as bar:
         async with replaying(config, data) as replay:
+            copies = Copies()
             for path, named in found:
                 try:
                     for session in read_sessions(path, note=sums.left_out.append):
-                        await _replay_one(replay, session, model, sums)
+                        await _replay_one(replay, copies.without(session), model, sums)
                 except RecordingError as error:
                     if named:
                         raise
@@ -134,9 +148,8 @@ async def _replay_one(replay: Replay, session: Session, model: str, sums: Sums) 
     async for found in replay.requests(session, model):
         sums.add(session, next(turns), found)
         add_accounts(own, found.accounts)
-    sums.sessions += 1
-    if own.get("cost_forwarded", 0) > own.get("cost_raw", 0):
-        sums.dearer.append(session.name)
+    if own or not session.agent:
+        sums.end(session, own)
 
 
 def _describe(sums: Sums) -> list[Row]:
@@ -158,13 +171,19 @@ def _describe(sums: Sums) -> list[Row]:
             for loss in sums.losses[:SHOWN]
         ),
         ("Kept raw", counted(sums.kept)),
-        *((agent, _saved(accounts)) for agent, accounts in sorted(sums.agents.items()) if len(sums.agents) > 1),
+        *((agent, _summed(own)) for agent, own in sorted(sums.agents.items()) if len(sums.agents) > 1),
     ]
     return [row for row in rows if row[1]]
 
 
-def _saved(accounts: Mapping[str, Any]) -> str:
-    raw, forwarded = accounts.get("raw_tokens", 0), accounts.get("forwarded_tokens", 0)
-    before, after = accounts.get("cost_raw", 0.0), accounts.get("cost_forwarded", 0.0)
-    saved = f"{change(raw, forwarded)} of {raw:,} tokens"
-    return f"{saved}, {change(before, after)} of {dollars(before)}" if before else saved
+def _summed(own: Mapping[str, Any]) -> str:
+    """What came of one agent's sessions, in a line."""
+    accounts = own["accounts"]
+    raw, before = accounts.get("raw_tokens", 0), accounts.get("cost_raw", 0.0)
+    parts = [
+        f"{plural(own['requests'], 'request')} in {plural(own['sessions'], 'session')}",
+        f"{change(raw, accounts.get('forwarded_tokens', 0))} of {raw:,} tokens",
+        f"{change(before, accounts.get('cost_forwarded', 0.0))} of {dollars(before)}" if before else "",
+        f"{plural(own['lost'], 'string')} lost",
+    ]
+    return ", ".join(filter(None, parts))

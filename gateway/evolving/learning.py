@@ -6,6 +6,7 @@ recording ─shape.read→ Conversation ─observe→ Seen* ─turns→ Turn* �
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 from gateway.errors import BadRequest
 from gateway.identity import Item, Observer, Seen, chain, text_in
 from gateway.quoting import said
-from gateway.recordings import RecordingError, Session, read_sessions
+from gateway.recordings import Copies, RecordingError, Session, plain_name, read_sessions
 from gateway.rereading import reread
 from gateway.types import Conversation, Message
 from memory import Message as Stored
@@ -63,13 +64,16 @@ def _told(message: Message, seen: Sequence[Seen]) -> str:
 
 
 def read_turns(session: Session) -> list[Turn]:
-    """The turns of a recorded session, with its observations as the walk finds them. Raises `RecordingError`."""
+    """The turns of a recorded session from its start on, with its observations as the walk finds them.
+
+    Raises `RecordingError`.
+    """
     try:
-        conversation, _ = reread(session.messages)
+        conversation, places = reread(session.messages)
     except BadRequest as error:
         raise RecordingError(f"{session.name}: {error.message}") from error
     seen = Observer().observe(conversation, "", chain(conversation, ""))
-    return list(turns(conversation, seen))
+    return list(turns(conversation, seen, start=bisect_left(places, session.start)))
 
 
 def archived(messages: Sequence[Stored]) -> Conversation:
@@ -77,15 +81,21 @@ def archived(messages: Sequence[Stored]) -> Conversation:
     return reread([json.loads(message.content) if message.content else None for message in messages])[0]
 
 
-def read_samples(path: Path, refuse: Refuse, heard: Callable[[int], None] | None = None) -> Iterator[Sample]:
-    """The samples of all sessions in a file, one session in memory at a time; see `read_sessions` for `heard`."""
-    source = path.name.removesuffix(".gz").removesuffix(".jsonl")
-    sessions = read_sessions(path, heard, refuse)
+def read_samples(
+    path: Path, refuse: Refuse, heard: Callable[[int], None] | None = None, copies: Copies | None = None
+) -> Iterator[Sample]:
+    """The samples of all sessions in a file, one session in memory at a time; see `read_sessions` for `heard`.
+
+    Of what `copies` has seen in other files there is no second sample.
+    """
+    source, sessions = plain_name(path), read_sessions(path, heard, refuse)
+    copies = copies or Copies()
     while True:
         try:
             session = next(sessions, None)
             if session is None:
                 return
+            session = copies.without(session)
             found = samples(read_turns(session), session.name, source) if session.messages else ()
         except RecordingError as error:  # the sessions before it count, and those of other files
             refuse(str(error))

@@ -10,9 +10,9 @@ from typing import Any
 from gateway.recordings.session import Lines, Note, RecordingError, Session
 
 
-def is_form(first: object) -> bool:
+def is_form(line: object) -> bool:
     """It holds messages, or is one."""
-    return isinstance(first, dict) and ("messages" in first or "role" in first)
+    return isinstance(line, dict) and ("messages" in line or "role" in line)
 
 
 def read(lines: Lines, path: Path, note: Note) -> Iterator[Session]:
@@ -30,9 +30,9 @@ def _message(row: dict[str, Any], path: Path, line: int) -> dict[str, Any]:
     return row
 
 
-def _row(text: str, path: Path, line: int) -> dict[str, Any]:
+def _row(text: bytes, path: Path, line: int) -> dict[str, Any]:
     try:
-        row = json.loads(text)
+        row = json.loads(text.decode())
     except (ValueError, RecursionError) as error:
         raise RecordingError(f"{path}, line {line}: not JSON: {error}") from error
     if not isinstance(row, dict):

@@ -1,63 +1,142 @@
-"""Rollout files of Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-….jsonl`, a line for each item of its history."""
+"""Rollout files of Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-….jsonl`, a line for each item of its history.
+
+The tools stand in none of them.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gateway.recordings.session import Lines, Note, Session, rows_of, tell
+from gateway.messages.responses import is_made
+from gateway.recordings.lines import plain_name, read_lines
+from gateway.recordings.session import Lines, Note, Session, rows_of, tell, time_of
 
 _ABOUT = frozenset({"session_meta", "turn_context", "world_state", "token_usage_record", "inter_agent_communication"})
 """Lines about a session that are no items."""
 _KINDS = _ABOUT | {"response_item", "event_msg", "compacted"}
 _NOT_SENT = frozenset({"ghost_snapshot", "other"})
 """Items that stay in the history and are not sent."""
+_AMONG_PROMPTS = (
+    "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<skill>", "<turn_aborted>",
+    "<user_shell_command>", "<subagent_notification>",
+)  # fmt: skip
+"""What the agent tells the model in the user's name begins so."""
+
+Item = dict[str, Any]
 
 
-def is_form(first: object) -> bool:
-    """It has an envelope of this form; before there were envelopes, it was about the session."""
-    if not isinstance(first, dict):
+def is_form(line: object) -> bool:
+    """It has an envelope of this form; before there were envelopes, the first line was about the session."""
+    if not isinstance(line, dict) or "messages" in line or "role" in line:
         return False
-    return (isinstance(first.get("payload"), dict) and first.get("type") in _KINDS) or {"id", "timestamp"} <= (
-        first.keys() - {"messages", "role"}
-    )
+    return (isinstance(line.get("payload"), dict) and line.get("type") in _KINDS) or {"id", "timestamp"} <= line.keys()
 
 
 def read(lines: Lines, path: Path, note: Note) -> Iterator[Session]:
     """The sessions in a file: one more after each compaction, and after each return to an earlier turn."""
-    left_out: Counter[str] = Counter()
-    history: list[dict[str, Any]] = []
-    start, model, sessions = 0, None, list[Session]()
-    name = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    rollout = _Rollout(path)
+    for row in rows_of(lines, rollout.left_out):
+        rollout.take(row)
+    rollout.close()
+    tell(rollout.left_out, path, note)
+    yield from rollout.sessions
 
-    def close() -> None:
-        if len(history) > start:
-            named = f"{name}#{len(sessions) + 1}" if sessions else name
-            sessions.append(Session(named, model, tuple(history), (), agent="Codex", start=start))
 
-    for row in rows_of(lines, left_out):
+@dataclass(eq=False)
+class _Rollout:
+    """A file as far as it has been read."""
+
+    path: Path
+    history: list[Item] = field(default_factory=list)
+    answers: list[int] = field(default_factory=list)
+    times: dict[int, float] = field(default_factory=dict)
+    told: str = ""
+    """The system prompt."""
+    model: str | None = None
+    ended: bool = True
+    """The last answer is whole."""
+    sessions: list[Session] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def take(self, row: Item) -> None:
+        """One more line."""
         kind, payload = _opened(row)
-        if kind == "turn_context":
-            model = str(payload["model"]) if payload.get("model") else model
+        if kind == "session_meta":
+            self._begin(payload)
+        elif kind == "turn_context":
+            self.model = str(payload.get("model") or "") or self.model
+        elif kind == "token_usage_record":
+            self.ended = True
         elif kind == "response_item" and payload.get("type") not in _NOT_SENT:
-            history.append(payload)
+            self._say(payload, time_of(row))
         elif kind == "compacted":
-            close()
-            history, start = _compacted(payload), 0
+            self._go_on_with(_compacted(payload, self.history))
         elif kind == "event_msg" and payload.get("type") == "thread_rolled_back":
-            close()
-            history = _without_turns(history, payload.get("num_turns"))
-            start = len(history)
+            self._go_on_with(_without_turns(self.history, payload.get("num_turns")), returned=True)
         elif kind not in _KINDS:
-            left_out[f"of type {kind!r}, which is not known"] += 1
-    close()
-    tell(left_out, path, note)
-    yield from sessions
+            self.left_out[f"of type {kind!r}, which is not known"] += 1
+
+    def _begin(self, about: Item) -> None:
+        told = about.get("base_instructions")
+        self.told = str(told.get("text") or "") if isinstance(told, dict) else self.told
+        base = about.get("history_base")
+        if isinstance(base, dict) and not self.history:
+            self._follow(str(base.get("thread_id")), base.get("end_ordinal_exclusive"))
+
+    def _follow(self, thread: str, end: object) -> None:
+        """A branch refers to the file that it goes on from; the turns there are that file's."""
+        before = _file_of(thread, self.path)
+        if before is None:
+            self.left_out["that refers to an earlier file, which is not there"] += 1
+            return
+        earlier = _Rollout(before)
+        for ordinal, row in enumerate(rows_of(read_lines(before), earlier.left_out)):
+            if isinstance(end, int) and row.get("ordinal", ordinal) >= end:
+                break
+            earlier.take(row)
+        self.history, self.model = earlier.history, earlier.model
+
+    def _say(self, item: Item, time: float | None) -> None:
+        at, made = len(self.history), is_made(item)
+        if made and at and (self.ended or not is_made(self.history[-1])):
+            self.answers.append(at)
+            if time is not None:
+                self.times[at] = time
+        self.ended = self.ended and not made
+        self.history.append(item)
+
+    def _go_on_with(self, history: list[Item], returned: bool = False) -> None:
+        self.close()
+        self.answers = [at for at in self.answers if at < len(history)] if returned else []
+        self.times = {at: self.times[at] for at in self.answers if at in self.times}
+        self.history, self.ended = history, True
+
+    def close(self) -> None:
+        """What was gathered is a session, if it answered anything."""
+        if not self.answers:
+            return
+        base = plain_name(self.path)
+        name = f"{base}#{len(self.sessions) + 1}" if self.sessions else base
+        said = not self.told or any(_text(item) == self.told for item in self.history)
+        head = () if said else (_developer(self.told),)
+        self.sessions.append(
+            Session(
+                name,
+                self.model,
+                (*head, *self.history),
+                (),
+                agent="Codex",
+                answers=[at + len(head) for at in self.answers],
+                times={at + len(head): time for at, time in self.times.items()},
+            )
+        )
 
 
-def _opened(row: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _opened(row: Item) -> tuple[str, Item]:
     """The kind and content of a line; the first ones of this form had no envelope."""
     payload = row.get("payload")
     if isinstance(payload, dict):
@@ -67,17 +146,41 @@ def _opened(row: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return ("response_item" if "type" in row or "role" in row else str(row.get("type"))), row
 
 
-def _compacted(payload: dict[str, Any]) -> list[dict[str, Any]]:
+def _file_of(thread: str, path: Path) -> Path | None:
+    """The file of a thread, in the folder of this one or of another day."""
+    name = f"rollout-*-{thread}.jsonl*"
+    folder = path.resolve().parent
+    days = folder.parents[2].glob(f"[0-9]*/[0-9]*/[0-9]*/{name}") if len(folder.parents) > 2 else iter(())
+    return next((found for found in (*folder.glob(name), *days) if found != path.resolve()), None)
+
+
+def _compacted(payload: Item, history: list[Item]) -> list[Item]:
     """The history that takes the place of the one before."""
     replacement = payload.get("replacement_history")
     if isinstance(replacement, list):
         return [item for item in replacement if isinstance(item, dict)]
-    summary = str(payload.get("message") or "")
-    return [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": summary}]}]
+    summary = {"type": "input_text", "text": str(payload.get("message") or "")}
+    asked = [item for item in history if item.get("role") == "user"]
+    return [*asked, {"type": "message", "role": "user", "content": [summary]}]
 
 
-def _without_turns(history: list[dict[str, Any]], turns: object) -> list[dict[str, Any]]:
-    """The history before its last so many messages of the user's."""
-    asked = [at for at, item in enumerate(history) if item.get("role") == "user"]
+def _without_turns(history: list[Item], turns: object) -> list[Item]:
+    """The history before its last so many prompts of the user's."""
+    asked = [at for at, item in enumerate(history) if _is_prompt(item)]
     count = turns if isinstance(turns, int) and turns > 0 else 0
     return history[: asked[-count] if count <= len(asked) else 0] if count else list(history)
+
+
+def _is_prompt(item: Mapping[str, Any]) -> bool:
+    return item.get("role") == "user" and not _text(item).startswith(_AMONG_PROMPTS)
+
+
+def _text(item: Mapping[str, Any]) -> str:
+    """The first text of a message."""
+    content = item.get("content")
+    first = content[0] if isinstance(content, list) and content else content
+    return str(first.get("text") or "") if isinstance(first, dict) else str(first or "")
+
+
+def _developer(text: str) -> Item:
+    return {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": text}]}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from gateway.messages.responses import is_made
 
-Lines = Iterator[tuple[int, str]]
+Lines = Iterator[tuple[int, bytes]]
 """(number, text) of each line that is not empty."""
 Note = Callable[[str], None]
 """Is told what was left out of a file, and why."""
@@ -31,30 +32,46 @@ class Session:
     tools: Sequence[object]
     agent: str = ""
     """Whose recording it is, where its form says so."""
-    start: int = 0
-    """Earlier turns are those of a session that this one goes on from."""
+    answers: Sequence[int] | None = None
+    """Positions of the agent's turns that answered a request, where its form says so."""
+    times: Mapping[int, float] = field(default_factory=dict)
+    """When turns began, in seconds since the epoch, where its form says so."""
 
     @property
-    def turns(self) -> list[int]:
+    def turns(self) -> Sequence[int]:
         """Positions of the agent's turns; each answered one request. A turn that opens the session answered none."""
-        return [at for at in range(max(1, self.start), len(self.messages)) if self._is_turn(at)]
+        if self.answers is not None:
+            return self.answers
+        return [at for at in range(1, len(self.messages)) if self._is_turn(at)]
+
+    @property
+    def start(self) -> int:
+        """Where it begins to hold what no session before it held: behind the last turn of others."""
+        at = (self.answers[0] if self.answers else len(self.messages)) if self.answers is not None else 0
+        while at and not is_made(self.messages[at - 1]):
+            at -= 1
+        return at
 
     def turn(self, at: int) -> Sequence[Mapping[str, Any]]:
         """The turn at a position: one message, or all items up to the next that the agent did not make."""
         end = at + 1
-        while end < len(self.messages) and is_made(self.messages[end]) and not self._is_turn(end):
+        while end < len(self.messages) and self._goes_on(end):
             end += 1
         return self.messages[at:end]
 
     def _is_turn(self, at: int) -> bool:
         return is_made(self.messages[at]) and not ("type" in self.messages[at] and is_made(self.messages[at - 1]))
 
+    def _goes_on(self, at: int) -> bool:
+        message = self.messages[at]
+        return "type" in message and is_made(message) and not (self.answers and at in self.answers)
+
 
 class Form(Protocol):
     """A member of this folder."""
 
-    def is_form(self, first: object) -> bool:
-        """Whether a file whose first line holds this is of this form."""
+    def is_form(self, line: object) -> bool:
+        """Whether a file in which a line holds this is of this form."""
 
     def read(self, lines: Lines, path: Path, note: Note) -> Iterator[Session]:
         """The sessions in it, as they are read. Raises `RecordingError`."""
@@ -62,15 +79,31 @@ class Form(Protocol):
 
 def rows_of(lines: Lines, left_out: Counter[str]) -> Iterator[dict[str, Any]]:
     """The lines of a file that an agent wrote, and may be writing: those that are no JSON objects are counted."""
-    for _, text in lines:
-        try:
-            row = json.loads(text)
-        except (ValueError, RecursionError):
-            row = None
-        if isinstance(row, dict):
-            yield row
-        else:
-            left_out["without a JSON object"] += 1
+    try:
+        for _, text in lines:
+            row = value_of(text)
+            if isinstance(row, dict):
+                yield row
+            else:
+                left_out["without a JSON object"] += 1
+    except RecordingError:
+        left_out["behind which nothing can be read"] += 1
+
+
+def value_of(text: bytes) -> object:
+    """What a line holds; `None` if that is no JSON."""
+    try:
+        return json.loads(text.decode())
+    except (ValueError, RecursionError):
+        return None
+
+
+def time_of(row: Mapping[str, Any]) -> float | None:
+    """When a line was written."""
+    try:
+        return datetime.fromisoformat(str(row.get("timestamp"))).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def tell(left_out: Counter[str], path: Path, note: Note) -> None:

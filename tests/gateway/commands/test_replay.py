@@ -145,6 +145,29 @@ def test_the_folders_of_agents(tmp_path: Path) -> None:
 
     assert (sums["sessions"], sums["requests"], sums["rewrites"]) == (2, 4, 2)
     assert sums["agents"].keys() == {"Claude Code", "Codex"}
-    assert all(one["forwarded_tokens"] < one["raw_tokens"] for one in sums["agents"].values())
+    assert [(one["sessions"], one["requests"], one["lost"]) for one in sums["agents"].values()] == [(1, 2, 0)] * 2
+    assert all(one["accounts"]["forwarded_tokens"] < one["accounts"]["raw_tokens"] for one in sums["agents"].values())
     assert "other.jsonl" in plain.stderr
-    assert "Claude Code" in plain.stdout
+    assert "Claude Code  2 requests in 1 session, −" in plain.stdout
+
+
+def test_what_agents_copied_counts_once(tmp_path: Path) -> None:
+    """A branch of a session has the whole history in its file."""
+    asked = {"type": "user", "uuid": "5", "parentUuid": "4", "message": {"role": "user", "content": "Really?"}}
+    said = {**CLAUDE[3], "uuid": "6", "parentUuid": "5"}
+    for name, rows in {"a": CLAUDE, "b": (*CLAUDE, asked, said), "c": CLAUDE}.items():
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    sums = json.loads(invoke("replay", tmp_path, "--json", "--data", tmp_path / "data").stdout)
+
+    assert (sums["sessions"], sums["requests"]) == (2, 3)
+
+
+def test_long_lists_are_cut(tmp_path: Path) -> None:
+    """A folder may hold many files of other forms; all are told in JSON."""
+    for number in range(12):
+        (tmp_path / f"{number}.jsonl").write_text("[]")
+    plain = invoke("replay", tmp_path, "--data", tmp_path / "data")
+    sums = json.loads(invoke("replay", tmp_path, "--json", "--data", tmp_path / "data").stdout)
+
+    assert plain.stderr.splitlines()[-1] == "Left out: and 2 more, which --json lists"
+    assert len(sums["left_out"]) == 12

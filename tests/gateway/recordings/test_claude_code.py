@@ -33,6 +33,10 @@ class File:
         content = [{"type": "tool_result", "tool_use_id": call, "content": text}]
         self.add(uuid, parent, "user", {"content": content}, **more)
 
+    def beside(self, uuid: str, parent: str | None, kind: str = "attachment", **more: Any) -> None:
+        """A line that is no message."""
+        self.rows.append({"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s", **more})
+
     def read(self, folder: Path) -> tuple[list[Session], list[str]]:
         """The sessions in it, and what was left out."""
         path = folder / "s.jsonl"
@@ -93,33 +97,100 @@ def test_a_prompt_that_was_written_anew_begins_another_session(tmp_path: Path) -
 
     assert told(first) == ["user: do it", "assistant: c1", "user: one | and quickly", "assistant: done"]
     assert told(second) == ["user: do it", "assistant: c1", "user: no, stop", "assistant: stopped"]
-    assert (first.turns, second.turns) == ([1, 3], [3])
+    assert (first.turns, second.turns) == ([1, 3], [1, 3])
     assert second.name == "s#2"
 
 
-def test_compaction_begins_another_session(tmp_path: Path) -> None:
-    """With the summary."""
+def test_a_prompt_is_written_anew_behind_whatever_line(tmp_path: Path) -> None:
+    """Behind a line that is no message, and where nothing was before it; an answer to nobody's question is none of the model's."""
     file = File()
     file.ask("u1", None, "do it")
     file.say("a1", "u1", words("done"), "m1")
-    file.rows.append({"type": "system", "subtype": "compact_boundary", "uuid": "b", "parentUuid": None})
-    file.ask("u2", "b", "so far: done", isCompactSummary=True)
-    file.say("a2", "u2", words("good"), "m2")
+    file.beside("t1", "a1", "system", subtype="turn_duration")
+    file.ask("u2", "t1", "more")
+    file.say("a2", "u2", words("yes"), "m2")
+    file.ask("u3", "t1", "less")
+    file.say("a3", "u3", words("no"), "m3")
+    file.ask("u4", None, "do that")
+    file.say("a4", "u4", words("well"), "m4")
 
-    assert [told(session) for session in file.read(tmp_path)[0]] == [
-        ["user: do it", "assistant: done"],
-        ["user: so far: done", "assistant: good"],
+    assert [told(session)[-3:] for session in file.read(tmp_path)[0]] == [
+        ["assistant: done", "user: more", "assistant: yes"],
+        ["assistant: done", "user: less", "assistant: no"],
+        ["user: do that", "assistant: well"],
     ]
 
 
+def test_results_stand_between_the_blocks_of_an_answer(tmp_path: Path) -> None:
+    """A call is run as soon as it is whole; what was sent is the whole answer, then its results. A block may stand there twice."""
+    file = File()
+    file.ask("u1", None, "do it")
+    file.say("a1", "u1", use("c1"), "m1")
+    file.result("r1", "a1", "c1", "one")
+    file.say("a2", "a1", use("c2"), "m1")
+    file.say("a3", "a1", use("c2"), "m1")
+    file.result("r2", "a2", "c2", "two")
+    file.say("a4", "r2", words("done"), "m2", timestamp="2026-11-30T12:00:00.500Z")
+    (session,), _ = file.read(tmp_path)
+
+    assert told(session) == ["user: do it", "assistant: c1 | c2", "user: one | two", "assistant: done"]
+    assert (session.turns, session.times) == ([1, 3], {3: 1796040000.5})
+
+
+def test_a_result_that_was_not_sent_as_it_was_written_down(tmp_path: Path) -> None:
+    """The line that says so comes later."""
+    file = File()
+    file.ask("u1", None, "do it")
+    file.say("a1", "u1", use("c1"), "m1")
+    file.result("r1", "a1", "c1", "much")
+    put = [{"kind": "tool-result", "toolUseId": "c1", "replacement": "little"}, {"toolUseId": "c1"}]
+    file.beside("b", "r1", "content-replacement", replacements=put)
+    file.say("a2", "r1", words("done"), "m2")
+    (session,), left_out = file.read(tmp_path)
+
+    assert told(session) == ["user: do it", "assistant: c1", "user: little", "assistant: done"]
+    assert left_out == []
+
+
+def test_compaction_begins_another_session(tmp_path: Path) -> None:
+    """With the summary, and what was kept from before it, which answered no further request; sub-agents compact, too."""
+    file = File()
+    file.ask("u1", None, "do it")
+    file.say("a1", "u1", words("done"), "m1")
+    file.ask("x1", None, "look", isSidechain=True)
+    file.say("x2", "x1", words("seen"), "n1", isSidechain=True)
+    file.beside("xb", None, "system", subtype="compact_boundary", isSidechain=True)
+    file.ask("x3", "xb", "so far: seen", isSidechain=True)
+    file.ask("u2", "a1", "more")
+    file.say("a2", "u2", words("all"), "m2")
+    kept = {"anchorUuid": "u3", "uuids": ["u2", "a2", "lost"]}
+    file.beside("b", None, "system", subtype="compact_boundary", compactMetadata={"preservedMessages": kept})
+    file.ask("u3", "b", "so far: done", isCompactSummary=True)
+    file.ask("u4", "u3", "and now?")
+    file.say("a4", "u4", words("good"), "m4")
+    file.ask("u5", "b", "no")
+    file.say("a5", "u5", words("fine"), "m5")
+    sessions, left_out = file.read(tmp_path)
+
+    assert [(told(session), list(session.turns)) for session in sessions] == [
+        (["user: do it", "assistant: done", "user: more", "assistant: all"], [1, 3]),
+        (["user: look", "assistant: seen"], [1]),
+        (["user: so far: seen"], []),
+        (["user: so far: done | more", "assistant: all", "user: and now?", "assistant: good"], [3]),
+        (["user: no", "assistant: fine"], [1]),
+    ]
+    assert left_out == []
+
+
 def test_sub_agents_have_sessions_of_their_own(tmp_path: Path) -> None:
-    """Their lines stand between those of the main one."""
+    """Their lines stand between those of the main one, and not only messages have children."""
     file = File()
     file.ask("u1", None, "do it")
     file.say("a1", "u1", use("c1"), "m1")
     file.ask("x1", None, "look", isSidechain=True)
     file.ask("y1", None, "search", isSidechain=True)
-    file.say("x2", "x1", use("d1"), "n1", isSidechain=True)
+    file.beside("x0", "x1", isSidechain=True)
+    file.say("x2", "x0", use("d1"), "n1", isSidechain=True)
     file.result("x3", "x2", "d1", "deep", isSidechain=True)
     file.say("y2", "y1", words("found"), "o1", isSidechain=True)
     file.say("x4", "x3", words("seen"), "n2", isSidechain=True)
@@ -136,21 +207,24 @@ def test_sub_agents_have_sessions_of_their_own(tmp_path: Path) -> None:
 def test_what_is_not_understood_is_counted(tmp_path: Path) -> None:
     """A file that is being written has half a line at its end; what is no message is no loss."""
     file = File()
-    file.ask("u1", None, "do it")
     file.rows += [
+        {"type": "file-history-snapshot", "messageId": "u1", "snapshot": {}},
         {"type": "summary", "leafUuid": "x"},
-        {"type": "mood"},
-        {"type": "mood"},
-        {"type": "user", "message": 3},
     ]
-    file.add("e1", "u1", "assistant", {"id": "e", "model": "<synthetic>", "content": [words("API Error")]})
-    file.say("a1", "u1", words("done"), "m1")
+    file.ask("u1", None, "do it")
+    file.rows += [{"type": "mood"}, {"type": "mood"}, {"type": "user", "message": 3}, {"type": "user", "message": {}}]
+    error = {"id": "e", "model": "<synthetic>", "content": [words("API Error")]}
+    file.add("e1", "u1", "assistant", error, isApiErrorMessage=True)
+    file.add("e2", "e1", "assistant", {"id": "f", "model": "<synthetic>", "content": [words("No response")]})
+    file.ask("u2", "e2", "go on")
+    file.say("a1", "u2", words("done"), "m1")
     file.rows.append('{"type": "assistant", "mess')
     (session,), left_out = file.read(tmp_path)
 
-    assert told(session) == ["user: do it", "assistant: done"]
+    assert told(session) == ["user: do it", "assistant: No response", "user: go on", "assistant: done"]
+    assert (session.turns, session.model) == ([3], "claude-x")
     assert left_out == [
         "2 lines of type 'mood', which is not known",
-        "1 line of type 'user', without a message",
+        "2 lines of type 'user', without a message",
         "1 line without a JSON object",
     ]

@@ -70,7 +70,7 @@ def test_items_of_one_answer_are_one_turn(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("payload", "begins"),
     [
-        ({"message": "so far: done"}, ["so far: done"]),
+        ({"message": "so far: done"}, ["do it", "so far: done"]),
         (
             {"message": "", "replacement_history": [ask("kept")["payload"], say("as well")["payload"]]},
             ["kept", "as well"],
@@ -89,13 +89,73 @@ def test_compaction_begins_another_session(tmp_path: Path, payload: dict[str, An
 
 
 def test_a_return_to_an_earlier_turn(tmp_path: Path) -> None:
-    """The turns before it count once."""
+    """Another history goes on from there, and what the agent said in the user's name is no turn."""
     back = {"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 1}}
-    rows = [ask("one"), say("1"), ask("two"), say("2"), back, ask("three"), say("3")]
+    place = ask("<environment_context>elsewhere</environment_context>")
+    rows = [ask("one"), say("1"), ask("two"), place, say("2"), back, ask("three"), say("3")]
     first, second = read(tmp_path, META, *rows)[0]
 
     assert told(second) == ["one", "1", "three", "3"]
-    assert (first.turns, second.turns) == ([1, 3], [3])
+    assert (first.turns, second.turns) == ([1, 4], [1, 3])
+
+
+def test_more_turns_than_there_were(tmp_path: Path) -> None:
+    """Returns to the beginning; none is no return."""
+    back = [{"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": count}} for count in (0, 9)]
+    sessions, _ = read(tmp_path, META, ask("one"), say("1"), back[0], ask("two"), say("2"), back[1], ask("x"), say("y"))
+
+    assert [told(session) for session in sessions] == [["one", "1"], ["one", "1", "two", "2"], ["x", "y"]]
+
+
+@pytest.mark.parametrize("said", [False, True], ids=["beside the history", "in the history, too"])
+def test_the_system_prompt_is_sent_once(tmp_path: Path, said: bool) -> None:
+    """It stands in the first line, and of some models in the history."""
+    meta = {"type": "session_meta", "payload": {"id": "1", "base_instructions": {"text": "You code."}}}
+    own = item(type="message", role="developer", content=[{"type": "input_text", "text": "You code."}])
+    done = {**say("done"), "timestamp": "2026-11-30T13:00:00+01:00"}
+    (session,), _ = read(tmp_path, meta, *([own] if said else []), ask("do it"), done)
+
+    assert told(session) == ["You code.", "do it", "done"]
+    assert (session.turns, session.times) == ([2], {2: 1796040000.0})
+
+
+def test_two_answers_with_nothing_between_them(tmp_path: Path) -> None:
+    """Before a compaction the model is asked for a summary; where an answer is whole is told."""
+    end = {"type": "token_usage_record", "payload": {}}
+    (session,), _ = read(
+        tmp_path, META, ask("do it"), say("look"), call("c1"), result("c1", "x"), say("done"), end, say("so far")
+    )
+
+    assert session.turns == [1, 4, 5]
+    assert [len(session.turn(at)) for at in session.turns] == [2, 1, 1]
+
+
+@pytest.mark.parametrize("day", ["01", "02"], ids=["of that day", "of another day"])
+def test_a_branch_refers_to_the_file_that_it_goes_on_from(tmp_path: Path, day: str) -> None:
+    """What was said there up to that place is its history, and no turn of its own."""
+    first, second = tmp_path / "2026/11/01", tmp_path / f"2026/11/{day}"
+    first.mkdir(parents=True)
+    second.mkdir(exist_ok=True)
+    rows = [META, CONTEXT, ask("do it"), say("done"), ask("more"), say("all")]
+    numbered = [{**row, "ordinal": at} for at, row in enumerate(rows)]
+    (first / "rollout-2026-11-01T00-00-00-t1.jsonl").write_text("".join(json.dumps(row) + "\n" for row in numbered))
+    base = {
+        "type": "session_meta",
+        "payload": {"id": "2", "history_base": {"thread_id": "t1", "end_ordinal_exclusive": 4}},
+    }
+    (session,), left_out = read(second, base, ask("less"), say("some"))
+
+    assert told(session) == ["do it", "done", "less", "some"]
+    assert (session.turns, session.model, left_out) == ([3], "gpt-x", [])
+
+
+def test_a_branch_of_a_file_that_is_gone(tmp_path: Path) -> None:
+    """What it says itself counts, and that something is missing is told."""
+    base = {"type": "session_meta", "payload": {"id": "2", "history_base": {"thread_id": "t1"}}}
+    (session,), left_out = read(tmp_path, base, ask("less"), say("some"))
+
+    assert told(session) == ["less", "some"]
+    assert left_out == ["1 line that refers to an earlier file, which is not there"]
 
 
 def test_the_first_files_of_this_form(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from pathlib import Path
@@ -11,7 +12,7 @@ from gateway.recordings import files_in, read_sessions
 
 def test_folders_are_searched_and_files_are_taken_as_they_are(tmp_path: Path) -> None:
     """Oldest first, by their endings, at any depth, and only what was written to since then."""
-    for age, name in enumerate(["c.jsonl", "deep/b.jsonl.gz", "deep/er/a.jsonl", "deep/x.txt", "old.jsonl"]):
+    for age, name in enumerate(["c.jsonl", "deep/b.jsonl.gz", "deep/er/a.jsonl.zst", "deep/x.txt", "old.jsonl"]):
         file = tmp_path / "folder" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("")
@@ -20,7 +21,7 @@ def test_folders_are_searched_and_files_are_taken_as_they_are(tmp_path: Path) ->
     found = list(files_in([tmp_path / "folder", missing], since=2000))
 
     assert [(path.name, named) for path, named in found] == [
-        ("a.jsonl", False),
+        ("a.jsonl.zst", False),
         ("b.jsonl.gz", False),
         ("c.jsonl", False),
         ("missing.jsonl", True),
@@ -44,3 +45,33 @@ def test_a_chat_session_of_several_turns(tmp_path: Path) -> None:
 
     assert session.turns == [1, 3, 4]
     assert [len(session.turn(at)) for at in session.turns] == [1, 1, 1]
+
+
+def test_a_file_says_what_it_is_in_one_of_its_first_lines(tmp_path: Path) -> None:
+    """Agents begin with other lines, too, and those who tell when a chat was had are not yet Codex."""
+    asked = {"type": "user", "uuid": "1", "parentUuid": None, "message": {"role": "user", "content": "x"}}
+    said = {"type": "assistant", "uuid": "2", "parentUuid": "1", "message": {"id": "m", "content": "y"}}
+    chat = {"id": "a", "timestamp": "2026-11-30T12:00:00Z", "messages": [{"role": "user", "content": "x"}]}
+    agents = {}
+    for name, rows in {"claude": [{"type": "file-history-snapshot"}, 3, asked, said], "chat": [chat]}.items():
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        agents[name] = [session.agent for session in read_sessions(path)]
+
+    assert agents == {"claude": ["Claude Code"], "chat": [""]}
+
+
+def test_what_was_read_before_a_file_broke_counts(tmp_path: Path) -> None:
+    """Of an agent's file, which may have been packed badly."""
+    meta = {"type": "session_meta", "payload": {"id": "1"}}
+    rows = [meta] + [
+        {"type": "response_item", "payload": {"type": "message", "role": role, "content": "x"}}
+        for role in ("user", "assistant") * 2000
+    ]
+    path = tmp_path / "x.jsonl.gz"
+    path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode())[:-9])
+    left_out: list[str] = []
+    (session,) = read_sessions(path, note=left_out.append)
+
+    assert session.turns
+    assert left_out == [f"{path}: 1 line behind which nothing can be read"]
