@@ -40,6 +40,8 @@ class _Node:
     """Rolling digest of all messages up to here, as they were forwarded."""
     follower: bytes | None = None
     """The history that went on from here first."""
+    silent: bool = False
+    """A request that ended here asked for no answer."""
     asked: bool = False
     """A request ended here or before: what goes on from it has more in common with it than how its agent begins."""
 
@@ -73,7 +75,9 @@ class Sessions:
             session, parent = self._name(chain, named)
             return History(session=session, parent=parent, known=0, retry=False, forwarded=None)
         retry = known == len(chain)
-        if retry or (_is_answer(conversation.messages[known].message) and node.follower in (None, chain[known])):
+        if retry or (
+            (node.silent or _is_answer(conversation.messages[known].message)) and node.follower in (None, chain[known])
+        ):
             return History(session=node.session, parent=None, known=known, retry=retry, forwarded=node.forwarded)
         # the history goes on otherwise: a sub-agent, a second try, an edited or compacted history; or it is a new one
         # that begins with the same words of the system
@@ -110,7 +114,8 @@ class Sessions:
             if k + 1 >= ours:
                 follower = chain[k + 1] if k + 1 < len(chain) else None
                 asked = asked or follower is None
-                self._nodes.put(name, _Node(history.session, rolling, follower, asked))
+                silent = follower is None and conversation.silent
+                self._nodes.put(name, _Node(history.session, rolling, follower, silent, asked))
         return whole
 
 

@@ -85,6 +85,8 @@ class Conversation:
     """The session id in the body, where the form has a field for one."""
     previous: str | None = None
     """Name of the history that the provider keeps and this request goes on from: only what is new is sent."""
+    silent: bool = False
+    """No answer is asked for: it is sent ahead, and the next request goes on from it at once."""
     kept: bool = False
     """The provider keeps this one and its answer, so that a later request can go on from them."""
     past: tuple[bytes, ...] = ()

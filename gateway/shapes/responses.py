@@ -56,6 +56,7 @@ def read(body: bytes, cache: Cache, before: Conversation | None = None) -> Conve
         whole=not previous and not _may_cut(found),
         session=found.text("prompt_cache_key"),
         previous=previous,
+        silent=found.raw("generate") == b"false",
         kept=found.raw("store") != b"false" or found.text("type") == "response.create",
         head=found.head,
     )

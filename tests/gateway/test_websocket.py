@@ -169,7 +169,7 @@ async def test_new_output_is_rewritten_and_everything_is_on_record(tmp_path: Pat
     """A warm-up, then each turn with its new output only: one session, with the commands, the savings and the usage."""
     async with service(configured(told.url), tmp_path) as gateway:
         async with client(gateway, **{"x-taco-request-id": "c"}) as connection:
-            await connection.send(creating([], generate=False))
+            await connection.send(creating([{"role": "developer", "content": "Be brief."}], generate=False))
             await hear(connection)
             await connection.send(creating(FIRST, previous_response_id="resp_0"))
             await hear(connection)
@@ -183,7 +183,7 @@ async def test_new_output_is_rewritten_and_everything_is_on_record(tmp_path: Pat
     forwarded = json.loads(told.received[2])["input"][0]["output"]
     assert len(forwarded) < len(PROGRESS)
     assert json.loads(told.received[3])["input"][0]["output"] == LISTING
-    assert len({row.session for row in rows[1:]}) == 1
+    assert len({row.session for row in rows}) == 1
     assert [row.outcome for row in rows] == ["completed"] * 4
     assert rows[2].reported == {"input_tokens": 900, "output_tokens": 9}
     assert rows[3].accounts["repeat_saved"] == rows[2].accounts["novel_saved"] != 0
