@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gateway.playing.responses import items_of
-from gateway.playing.saying import Items, Refused
+from gateway.playing.saying import BORN, Items, Refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Keeper:
         """What a request goes on from. Raises `Refused` if it names a response that is not there."""
         previous = request.get("previous_response_id")
         if previous:
-            return self.find(previous, "previous_response_id").history
+            return self.find(str(previous), "previous_response_id").history
         known = self._look_up(_conversation(request) or "")
         return known.history if known else ()
 
@@ -53,10 +53,24 @@ class Keeper:
         into = self._remembered if request.get("store") is False else self._stored
         into |= dict.fromkeys(filter(None, (response["id"], _conversation(request))), kept)
 
+    def steer(self, name: str, request: Mapping[str, Any]) -> None:
+        """Put what a request brings behind a response: whoever goes on from that goes on from this, too."""
+        kept = self.find(name)
+        into = self._remembered if name in self._remembered else self._stored
+        into[name] = replace(kept, history=(*kept.history, *items_of(request)))
+
+    def open(self, name: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """A conversation of this name, with the items that it begins with."""
+        given = list(request.get("items") or ())
+        made = {"id": name, "object": "conversation", "created_at": BORN, "metadata": request.get("metadata") or {}}
+        self._stored[name] = Kept(response=made, given=given, history=given)
+        return made
+
     def _look_up(self, name: str) -> Kept | None:
         return self._remembered.get(name) or self._stored.get(name)
 
 
 def _conversation(request: Mapping[str, Any]) -> str | None:
     named = request.get("conversation")
-    return str(named["id"]) if isinstance(named, dict) else named
+    name = named.get("id") if isinstance(named, dict) else named
+    return str(name) if name else None

@@ -91,6 +91,9 @@ class Scripted:
                 return JSONResponse({"object": "response.input_tokens", "input_tokens": counted})
             case "POST", "/v1/responses/compact":
                 return self._compact(received, form)
+            case "POST", "/v1/conversations":
+                made = Keeper(self._stored).open(f"conv_{self._player.number()}", _parse(received))
+                return JSONResponse(made)
             case method, path if path.startswith(f"{_RESPONSES}/"):
                 return self._look_up(method, *path.removeprefix(f"{_RESPONSES}/").split("/", 1))
             case _, path if path.startswith("/v1/"):

@@ -66,7 +66,7 @@ async def test_refused(app: Scripted, path: str) -> None:
     [
         pytest.param("no JSON", "response.create", id="no JSON"),
         pytest.param("7", "response.create", id="no object"),
-        pytest.param('{"type": "response.steer"}', "response.steer", id="a message of another type"),
+        pytest.param('{"type": "response.stop"}', "response.stop", id="a message of another type"),
         pytest.param(json.dumps(ASK | {"input": 7}), "cannot be read", id="no items"),
         pytest.param(json.dumps(ASK | {"previous_response_id": "resp_9"}), "resp_9", id="a response that is not there"),
     ],
@@ -111,13 +111,45 @@ async def test_streams_beside_each_other() -> None:
 
 async def test_a_status() -> None:
     """A failing turn is an error on its stream; the retry gets the turn."""
-    async with client(told(status=429)) as connection:
+    async with client(told(status=429, retry_after=2)) as connection:
         await connection.send(json.dumps(ASK | {"stream_id": "a"}))
         (error,) = await hear(connection)
         await connection.send(json.dumps(ASK))
         again = await hear(connection)
     assert (error["status"], error["error"]["code"], error["stream_id"]) == (429, "rate_limit_exceeded", "a")
+    assert error["headers"] == {"retry-after": "2"}
     assert again[-1]["response"]["output"][0]["content"][0]["text"] == "Done. " * 20
+
+
+async def test_steers_a_response_that_is_not_there() -> None:
+    """What was said comes back, and the connection goes on."""
+    async with client(told()) as connection:
+        await connection.send(json.dumps({"type": "response.steer", "previous_response_id": "resp_9", "input": "stop"}))
+        failed = json.loads(await connection.recv())
+        await connection.send(json.dumps(ASK))
+        await hear(connection)
+    assert (failed["type"], failed["error"]["code"]) == ("response.steer.failed", "response_not_found")
+    assert failed["steer"] == {"previous_response_id": "resp_9", "input": "stop"}
+
+
+@pytest.mark.parametrize("store", [True, False], ids=["stored", "not stored"])
+async def test_steers_in_the_middle_of_an_answer(store: bool) -> None:
+    """It is accepted at once, on the stream of the answer, and read by who goes on from that."""
+    slow = Turn(text="Done. " * 20, fault=Fault(delay_each=0.02))
+    app = Scripted(Scenario((slow, Turn(find="rather (.+)", text="Now {found}."))))
+    async with client(app) as connection:
+        await connection.send(json.dumps(ASK | {"stream_id": "a", "store": store}))
+        name = json.loads(await connection.recv())["response"]["id"]
+        said = {"previous_response_id": name, "input": "rather sing"}
+        await connection.send(json.dumps({"type": "response.steer", **said}))
+        events = await hear(connection)
+        await connection.send(json.dumps(ASK | {"previous_response_id": name, "input": [], "stream_id": "a"}))
+        after = await hear(connection)
+    (accepted,) = (event for event in events if "steer" in event)
+    assert (accepted["type"], accepted["stream_id"]) == ("response.steer.accepted", "a")
+    assert accepted["steer"]["previous_response_id"] == name
+    assert events[-1]["type"] == "response.completed"
+    assert after[-1]["response"]["output"][0]["content"][0]["text"] == "Now sing."
 
 
 async def test_an_error_in_the_middle() -> None:

@@ -19,6 +19,7 @@ def test_nothing_is_known() -> None:
     """A request that goes on from nothing has no history; a conversation begins empty."""
     assert Keeper({}).history({"input": "go"}) == ()
     assert Keeper({}).history({"conversation": "conv_1"}) == ()
+    assert Keeper({}).history({"conversation": {}}) == ()
 
 
 def test_an_unknown_response() -> None:
@@ -26,6 +27,8 @@ def test_an_unknown_response() -> None:
     with pytest.raises(Refused) as raised:
         Keeper({}).history({"previous_response_id": "resp_9"})
     assert (raised.value.status, raised.value.code) == (400, "previous_response_not_found")
+    with pytest.raises(Refused):
+        Keeper({}).history({"previous_response_id": ["resp_9"]})
     with pytest.raises(Refused) as raised:
         Keeper({}).find("resp_9")
     assert raised.value.status == 404
@@ -68,3 +71,23 @@ def test_a_conversation_grows() -> None:
     keeper.keep({"input": "go", "conversation": "conv_1"}, ONE)
     keeper.keep({"input": "go", "conversation": {"id": "conv_1"}}, TWO)
     assert keeper.history({"conversation": "conv_1"}) == (*WHOLE, ASK)
+
+
+def test_a_conversation_that_was_opened() -> None:
+    """It begins with the items that it was given."""
+    keeper = Keeper({})
+    made = keeper.open("conv_1", {"items": [ASK], "metadata": {"a": "b"}})
+    keeper.keep({"input": [], "conversation": "conv_1"}, ONE)
+    assert (made["id"], made["metadata"]) == ("conv_1", {"a": "b"})
+    assert keeper.history({"conversation": "conv_1"}) == WHOLE
+
+
+@pytest.mark.parametrize("store", [True, False], ids=["stored", "not stored"])
+def test_steering(store: bool) -> None:
+    """What is said on the way stands behind the response, where that is kept."""
+    stored: dict[str, Kept] = {}
+    keeper = Keeper(stored)
+    keeper.keep({"input": "go", "store": store}, ONE)
+    keeper.steer("resp_1", {"input": "go"})
+    assert keeper.history({"previous_response_id": "resp_1"}) == (*WHOLE, ASK)
+    assert ("resp_1" in stored) is store

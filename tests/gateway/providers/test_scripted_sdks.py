@@ -150,9 +150,10 @@ async def test_goes_on_from_a_response() -> None:
 
 
 async def test_a_conversation_at_the_provider() -> None:
-    """It grows under its name."""
-    asked: dict[str, Any] = {"model": "m", "tools": [BASH], "input": "go", "conversation": "conv_1"}
+    """It is opened, and grows under its name."""
     async with openai_client() as client:
+        made = await client.conversations.create(items=[{"type": "message", "role": "user", "content": "hi"}])
+        asked: dict[str, Any] = {"model": "m", "tools": [BASH], "input": "go", "conversation": made.id}
         said = [(await client.responses.create(**asked)).output_text for _ in range(3)]
     assert said == [turn.text for turn in TURNS]
 
@@ -203,5 +204,8 @@ async def test_through_a_websocket() -> None:
 
         warm = await ask([], generate=False)
         first = await ask("go", previous_response_id=warm.id)
+        await connection.response.steer(previous_response_id=first.id, input="gently")
+        accepted = await connection.recv()
         second = await ask([result(first.output[-1])], previous_response_id=first.id)
+    assert accepted.type == "response.steer.accepted"
     assert (warm.output, first.output_text, second.output_text) == ([], FIRST.text, "Again.")
