@@ -149,7 +149,7 @@ class Walk:
     async def _serve(self, exchange: Exchange, got: Inbound, client: Client, upload: Upload | None) -> None:
         if exchange.shape is not None:
             request, route = await self.prepare(exchange, exchange.shape, got)
-        elif shape := BESIDE.get(got.path.partition("?")[0]):
+        elif upload is None and got.method == "POST" and (shape := BESIDE.get(got.path.partition("?")[0])):
             request, route = await self._repeat(exchange, shape, got)
         else:
             request, route = self._pass_on(exchange, got, upload)
@@ -223,8 +223,9 @@ class Walk:
     async def _read(self, exchange: Exchange, shape: Shape, got: Inbound) -> tuple[bytes, Conversation]:
         """The body as it came, which is kept without its content encoding, and what is in it."""
         packed = exchange.body
-        plain = exchange.body = inbound.decoded(packed, got, self._config.server.max_body_mb)
+        plain = inbound.decoded(packed, got, self._config.server.max_body_mb)
         conversation = await heavy.run(len(plain) > heavy.BODY, self._reader.read, shape, plain)
+        exchange.body = plain
         return packed, self._continuing.whole(conversation, exchange.tenant)
 
     def _route(self, exchange: Exchange, model: str) -> Route:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from gateway.shapes import BESIDE
 from tests.samples import PROGRESS, SAMPLES, Step, dump
 from tests.service import Wire
-from tests.wire import whole
+from tests.wire import JSON, whole
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -43,3 +44,25 @@ async def test_a_history_that_was_never_seen(line: Wire, beside: str) -> None:
 
     assert (answer.status, answer.body) == (200, b'{"input_tokens": 7}')
     assert line.up.last.body == body
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize(
+    ("method", "headers"), [("POST", [("content-type", "text/plain")]), ("DELETE", [JSON])], ids=["no JSON", "no POST"]
+)
+async def test_what_is_no_such_request(line: Wire, beside: str, method: str, headers: list[tuple[str, str]]) -> None:
+    """Is passed on for the provider to judge."""
+    answer = await line.ask(whole(b"{}", 415), beside, b"what", method=method, headers=headers)
+
+    assert answer.status == 415
+    assert line.up.last.body == b"what"
+
+
+async def test_a_request_that_names_what_the_provider_has(line: Wire) -> None:
+    """There is nothing to read in it: it goes on as it came, compressed as it was."""
+    body = gzip.compress(b'{"model": "m", "previous_response_id": "resp_9"}')
+    answer = await line.ask(whole(b"{}"), "/v1/responses", body, headers=[JSON, ("content-encoding", "gzip")])
+
+    assert answer.status == 200
+    assert line.up.last.body == body
+    assert line.up.last.header("content-encoding") == ["gzip"]
