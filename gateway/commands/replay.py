@@ -102,7 +102,8 @@ def command(
 
         taco-gateway replay ~/.claude/projects ~/.codex/sessions --since 30
 
-    The files of agents hold neither system prompts nor tools, so that the savings are a share of what they do hold.
+    The files of agents hold no tools, and those of Claude Code no system prompts, so that the savings are a share of what
+    they do hold. What an agent copied into the file of a branch counts once.
     """
     config = read_config(file, data)
     try:

@@ -26,6 +26,9 @@ _AMONG_PROMPTS = (
 )  # fmt: skip
 """What the agent tells the model in the user's name begins so."""
 
+COPYING = 1.0
+"""Seconds; no model has answered sooner."""
+
 Item = dict[str, Any]
 
 
@@ -54,8 +57,14 @@ class _Rollout:
     history: list[Item] = field(default_factory=list)
     answers: list[int] = field(default_factory=list)
     times: dict[int, float] = field(default_factory=dict)
+    thread: object = None
+    began: float = 0.0
+    copied: float = 0.0
+    """Until then a branch wrote down what it had from another file, all at once; the turns there are that file's."""
     told: str = ""
     """The system prompt."""
+    summary: Item | None = None
+    """What the last compaction left, where it did not say which history goes on."""
     model: str | None = None
     ended: bool = True
     """The last answer is whole."""
@@ -66,7 +75,7 @@ class _Rollout:
         """One more line."""
         kind, payload = _opened(row)
         if kind == "session_meta":
-            self._begin(payload)
+            self._begin(payload, time_of(row) or 0.0)
         elif kind == "turn_context":
             self.model = str(payload.get("model") or "") or self.model
         elif kind == "token_usage_record":
@@ -74,13 +83,17 @@ class _Rollout:
         elif kind == "response_item" and payload.get("type") not in _NOT_SENT:
             self._say(payload, time_of(row))
         elif kind == "compacted":
-            self._go_on_with(_compacted(payload, self.history))
+            self._compact(payload)
         elif kind == "event_msg" and payload.get("type") == "thread_rolled_back":
             self._go_on_with(_without_turns(self.history, payload.get("num_turns")), returned=True)
         elif kind not in _KINDS:
             self.left_out[f"of type {kind!r}, which is not known"] += 1
 
-    def _begin(self, about: Item) -> None:
+    def _begin(self, about: Item, time: float) -> None:
+        if self.thread not in (None, about.get("id")):
+            self.copied = self.began + COPYING
+        elif self.thread is None:
+            self.thread, self.began = about.get("id"), time
         told = about.get("base_instructions")
         self.told = str(told.get("text") or "") if isinstance(told, dict) else self.told
         base = about.get("history_base")
@@ -102,12 +115,22 @@ class _Rollout:
 
     def _say(self, item: Item, time: float | None) -> None:
         at, made = len(self.history), is_made(item)
-        if made and at and (self.ended or not is_made(self.history[-1])):
+        own = time is None or time >= self.copied
+        if made and at and own and (self.ended or not is_made(self.history[-1])):
             self.answers.append(at)
             if time is not None:
                 self.times[at] = time
         self.ended = self.ended and not made
         self.history.append(item)
+
+    def _compact(self, about: Item) -> None:
+        history = about.get("replacement_history")
+        if isinstance(history, list):
+            self._go_on_with([item for item in history if isinstance(item, dict)])
+        else:
+            asked = [item for item in self.history if item.get("role") == "user" and item is not self.summary]
+            self.summary = _message("user", str(about.get("message") or ""))
+            self._go_on_with([*asked, self.summary])
 
     def _go_on_with(self, history: list[Item], returned: bool = False) -> None:
         self.close()
@@ -122,7 +145,7 @@ class _Rollout:
         base = plain_name(self.path)
         name = f"{base}#{len(self.sessions) + 1}" if self.sessions else base
         said = not self.told or any(_text(item) == self.told for item in self.history)
-        head = () if said else (_developer(self.told),)
+        head = () if said else (_message("developer", self.told),)
         self.sessions.append(
             Session(
                 name,
@@ -154,16 +177,6 @@ def _file_of(thread: str, path: Path) -> Path | None:
     return next((found for found in (*folder.glob(name), *days) if found != path.resolve()), None)
 
 
-def _compacted(payload: Item, history: list[Item]) -> list[Item]:
-    """The history that takes the place of the one before."""
-    replacement = payload.get("replacement_history")
-    if isinstance(replacement, list):
-        return [item for item in replacement if isinstance(item, dict)]
-    summary = {"type": "input_text", "text": str(payload.get("message") or "")}
-    asked = [item for item in history if item.get("role") == "user"]
-    return [*asked, {"type": "message", "role": "user", "content": [summary]}]
-
-
 def _without_turns(history: list[Item], turns: object) -> list[Item]:
     """The history before its last so many prompts of the user's."""
     asked = [at for at, item in enumerate(history) if _is_prompt(item)]
@@ -182,5 +195,5 @@ def _text(item: Mapping[str, Any]) -> str:
     return str(first.get("text") or "") if isinstance(first, dict) else str(first or "")
 
 
-def _developer(text: str) -> Item:
-    return {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": text}]}
+def _message(role: str, text: str) -> Item:
+    return {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}

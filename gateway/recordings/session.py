@@ -46,11 +46,11 @@ class Session:
 
     @property
     def start(self) -> int:
-        """Where it begins to hold what no session before it held: behind the last turn of others."""
-        at = (self.answers[0] if self.answers else len(self.messages)) if self.answers is not None else 0
-        while at and not is_made(self.messages[at - 1]):
-            at -= 1
-        return at
+        """Where it begins to hold what no session before it held: at its first own turn, if others came before that."""
+        if self.answers is None:
+            return 0
+        first = self.answers[0] if self.answers else len(self.messages)
+        return first if any(map(is_made, self.messages[:first])) else 0
 
     def turn(self, at: int) -> Sequence[Mapping[str, Any]]:
         """The turn at a position: one message, or all items up to the next that the agent did not make."""

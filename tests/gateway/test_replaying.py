@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,15 @@ async def test_what_the_agent_used_still_stands(tmp_path: Path) -> None:
     found = await replay(tmp_path, session(LISTING, LISTING))
     assert found[-1].used == {"name_150", "name_7"}
     assert found[-1].lost == set()
+
+
+@pytest.mark.parametrize(("pause", "cached"), [(60.0, True), (86_400.0, False)], ids=["a minute", "a day"])
+async def test_a_cache_does_not_outlast_a_pause(tmp_path: Path, pause: float, cached: bool) -> None:
+    """Where a recording says when its turns were, they are priced by it."""
+    told = session(LISTING, LISTING)
+    at = told.turns
+    found = await replay(tmp_path, replace(told, times={turn: k * pause for k, turn in enumerate(at)}))
+    assert (found[-1].accounts["cost_raw"] < 0.9 * found[-1].accounts["raw_tokens"] * 2.5e-6) == cached
 
 
 @pytest.mark.parametrize(("model", "price"), [(None, "gpt-4o"), ("no-such-model", "gpt-4o"), ("gpt-5.1", "gpt-5.1")])

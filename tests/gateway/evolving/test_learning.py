@@ -11,7 +11,7 @@ import pytest
 from gateway.cache import BoundedCache
 from gateway.evolving.learning import read_samples, read_turns, turns
 from gateway.identity import Observer, chain
-from gateway.recordings import RecordingError, Session
+from gateway.recordings import Copies, RecordingError, Session
 from gateway.shapes import chat_completions
 
 
@@ -96,6 +96,32 @@ def test_samples_of_a_file(tmp_path: Path) -> None:
     (sample,) = read_samples(tmp_path / "x.jsonl", refuse)
     assert sample.used == {"a/two.py"}
     assert (sample.session, sample.source) == ("one", "x")
+
+
+def test_what_was_copied_is_learned_once(tmp_path: Path) -> None:
+    """A branch adds what came of its own turns, a copy of a whole session nothing."""
+
+    def item(kind: str, **said: Any) -> dict[str, Any]:
+        return {"type": "response_item", "payload": {"type": kind, **said}}
+
+    def ran(call: str, text: str) -> list[dict[str, Any]]:
+        asked = item("function_call", call_id=call, name="shell", arguments='{"command": "ls"}')
+        return [asked, item("function_call_output", call_id=call, output=text)]
+
+    meta = {"type": "session_meta", "payload": {"id": "1"}}
+    begun = [meta, item("message", role="user", content="do it"), *ran("c1", "a/one.py")]
+    files = {
+        "a": [*begun, item("message", role="assistant", content="a/one.py")],
+        "b": [*begun, item("message", role="assistant", content="so"), *ran("c2", "a/two.py")],
+        "c": [*begun, item("message", role="assistant", content="a/one.py")],
+    }
+    copies, found = Copies(), []
+    for name, rows in files.items():
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        found += [(one.source, one.observation.text) for one in read_samples(path, refuse, copies=copies)]
+
+    assert found == [("a", "a/one.py"), ("b", "a/two.py")]
 
 
 def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:

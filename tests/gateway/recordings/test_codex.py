@@ -68,23 +68,28 @@ def test_items_of_one_answer_are_one_turn(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("payload", "begins"),
+    ("payload", "begins", "again"),
     [
-        ({"message": "so far: done"}, ["do it", "so far: done"]),
+        ({"message": "so far: done"}, ["do it", "so far: done"], ["do it", "more", "so far: done"]),
         (
             {"message": "", "replacement_history": [ask("kept")["payload"], say("as well")["payload"]]},
+            ["kept", "as well"],
             ["kept", "as well"],
         ),
     ],
     ids=["a summary", "a history"],
 )
-def test_compaction_begins_another_session(tmp_path: Path, payload: dict[str, Any], begins: list[str]) -> None:
-    """With what takes the place of the history."""
+def test_compaction_begins_another_session(
+    tmp_path: Path, payload: dict[str, Any], begins: list[str], again: list[str]
+) -> None:
+    """With what takes the place of the history: what was asked and the last summary, or what it says itself."""
     compacted = {"type": "compacted", "payload": payload}
-    first, second = read(tmp_path, META, ask("do it"), say("done"), compacted, ask("more"), say("yes"))[0]
+    rows = [ask("do it"), say("done"), compacted, ask("more"), say("yes"), compacted, say("well")]
+    first, second, third = read(tmp_path, META, *rows)[0]
 
     assert told(first) == ["do it", "done"]
     assert told(second) == [*begins, "more", "yes"]
+    assert told(third) == [*again, "well"]
     assert second.name == "rollout-1#2"
 
 
@@ -147,6 +152,18 @@ def test_a_branch_refers_to_the_file_that_it_goes_on_from(tmp_path: Path, day: s
 
     assert told(session) == ["do it", "done", "less", "some"]
     assert (session.turns, session.model, left_out) == ([3], "gpt-x", [])
+
+
+def test_a_branch_that_copied_what_it_goes_on_from(tmp_path: Path) -> None:
+    """It says so by the first line of the other file, and all of it was written at once; a session that is taken up again
+    says who it is once more, and has not copied anything."""
+    own = {"timestamp": "2026-11-30T12:00:00Z", "type": "session_meta", "payload": {"id": "2"}}
+    rows = [ask("do it"), say("done"), ask("less"), {**say("some"), "timestamp": "2026-11-30T12:00:01Z"}]
+    (branch,), _ = read(tmp_path, own, META, *rows)
+    (session,), _ = read(tmp_path, own, own, *rows)
+
+    assert told(branch) == told(session) == ["do it", "done", "less", "some"]
+    assert (branch.turns, session.turns) == ([3], [1, 3])
 
 
 def test_a_branch_of_a_file_that_is_gone(tmp_path: Path) -> None:

@@ -33,12 +33,12 @@ def test_the_same_words_behind_other_words_are_no_copy() -> None:
 
 
 def test_a_branch_has_its_own_turns_only() -> None:
-    """It begins behind the last turn of others; a whole copy has none."""
+    """It begins with its first; a whole copy has none."""
     first, second = session("a", "b", "c", "d"), session("a", "b", "e", "f")
     assert turns(first, second, first) == [[1, 3], [3], []]
 
     copies = Copies()
-    assert [copies.without(one).start for one in (first, second, first)] == [0, 2, 4]
+    assert [copies.without(one).start for one in (first, second, first)] == [0, 3, 4]
 
 
 def test_what_answered_nothing_stays_so() -> None:
