@@ -98,6 +98,7 @@ class Conversation:
     def root(self) -> str | None:
         """Name of what stands before the first message and is not known; `None` where that is nothing."""
         return self.before if self.past else self.previous
+
     head: tuple[int, int]
     """Span of the messages array: the body without it is the head."""
     system: tuple[int, int] | None = None

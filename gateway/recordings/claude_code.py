@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gateway.recordings.lines import plain_name
-from gateway.recordings.session import Lines, Note, Session, rows_of, tell, time_of
+from gateway.recordings.session import ODD, Lines, Note, Session, rows_of, tell, time_of
 
 _MARKS = frozenset({"parentUuid", "sessionId", "leafUuid"})
 _SAID = ("user", "assistant")
@@ -128,6 +128,12 @@ class _File:
 
     def take(self, row: Row) -> None:
         """One more line."""
+        try:
+            self._take(row)
+        except ODD:
+            self.left_out["not understood"] += 1
+
+    def _take(self, row: Row) -> None:
         kind, message = row.get("type"), row.get("message")
         if kind in _SAID and isinstance(message, dict) and "content" in message and not row.get("isApiErrorMessage"):
             self._say(row)
@@ -193,8 +199,8 @@ def _with(message: dict[str, Any], replaced: Mapping[str, str]) -> dict[str, Any
     if not isinstance(message["content"], list):
         return message
     blocks = [
-        {**block, "content": replaced[block["tool_use_id"]]}
-        if isinstance(block, dict) and block.get("tool_use_id") in replaced and block.get("type") == "tool_result"
+        {**block, "content": replaced[str(block["tool_use_id"])]}
+        if isinstance(block, dict) and block.get("type") == "tool_result" and str(block.get("tool_use_id")) in replaced
         else block
         for block in message["content"]
     ]

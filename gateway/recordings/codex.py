@@ -13,7 +13,7 @@ from typing import Any
 
 from gateway.messages.responses import is_made
 from gateway.recordings.lines import plain_name, read_lines
-from gateway.recordings.session import Lines, Note, Session, rows_of, tell, time_of
+from gateway.recordings.session import ODD, Lines, Note, Session, rows_of, tell, time_of
 
 _ABOUT = frozenset({"session_meta", "turn_context", "world_state", "token_usage_record", "inter_agent_communication"})
 """Lines about a session that are no items."""
@@ -36,7 +36,9 @@ def is_form(line: object) -> bool:
     """It has an envelope of this form; before there were envelopes, the first line was about the session."""
     if not isinstance(line, dict) or "messages" in line or "role" in line:
         return False
-    return (isinstance(line.get("payload"), dict) and line.get("type") in _KINDS) or {"id", "timestamp"} <= line.keys()
+    if isinstance(line.get("payload"), dict):
+        return str(line.get("type")) in _KINDS
+    return "record_type" in line or {"id", "timestamp"} <= line.keys()
 
 
 def read(lines: Lines, path: Path, note: Note) -> Iterator[Session]:
@@ -73,6 +75,12 @@ class _Rollout:
 
     def take(self, row: Item) -> None:
         """One more line."""
+        try:
+            self._take(row)
+        except ODD:
+            self.left_out["not understood"] += 1
+
+    def _take(self, row: Item) -> None:
         kind, payload = _opened(row)
         if kind == "session_meta":
             self._begin(payload, time_of(row) or 0.0)
@@ -126,7 +134,7 @@ class _Rollout:
     def _compact(self, about: Item) -> None:
         history = about.get("replacement_history")
         if isinstance(history, list):
-            self._go_on_with([item for item in history if isinstance(item, dict)])
+            self._go_on_with([item for item in history if isinstance(item, dict) and isinstance(item.get("type"), str)])
         else:
             asked = [item for item in self.history if item.get("role") == "user" and item is not self.summary]
             self.summary = _message("user", str(about.get("message") or ""))

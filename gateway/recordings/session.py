@@ -18,6 +18,10 @@ Note = Callable[[str], None]
 """Is told what was left out of a file, and why."""
 
 
+ODD = (AttributeError, KeyError, TypeError, ValueError)
+"""What comes of a line that is not as such lines are; it costs itself only."""
+
+
 class RecordingError(Exception):
     """A file that holds no recorded sessions; says which line and why."""
 

@@ -6,8 +6,31 @@ import gzip
 import json
 import os
 from pathlib import Path
+from typing import Any
 
-from gateway.recordings import files_in, read_sessions
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.recordings import claude_code, codex, files_in, read_sessions
+from gateway.recordings.session import Form
+
+VALUES = st.recursive(
+    st.sampled_from(["user", "assistant", "message", "compacted", "response_item", "system", "u", "", 3, True, None]),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2), st.dictionaries(st.sampled_from(["type", "role", "id"]), inner)
+    ),
+    max_leaves=4,
+)
+KEYS = (
+    "type", "role", "message", "content", "uuid", "parentUuid", "isSidechain", "compactMetadata", "replacements", "payload",
+    "replacement_history", "base_instructions", "history_base", "subtype", "timestamp", "num_turns",
+)  # fmt: skip
+LINES = st.recursive(
+    st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=5),
+    lambda inner: st.dictionaries(st.sampled_from(KEYS), st.one_of(VALUES, inner), max_size=5),
+    max_leaves=3,
+)
 
 
 def test_folders_are_searched_and_files_are_taken_as_they_are(tmp_path: Path) -> None:
@@ -75,3 +98,13 @@ def test_what_was_read_before_a_file_broke_counts(tmp_path: Path) -> None:
 
     assert session.turns
     assert left_out == [f"{path}: 1 line behind which nothing can be read"]
+
+
+@pytest.mark.parametrize("form", [claude_code, codex], ids=["Claude Code", "Codex"])
+@given(rows=st.lists(LINES, max_size=8))
+def test_no_line_is_fatal(form: Form, rows: list[dict[str, Any]]) -> None:
+    """Whatever agents will write down in years to come: what is left of it can be replayed."""
+    left_out: list[str] = []
+    lines = ((number, json.dumps(row).encode()) for number, row in enumerate(rows, 1))
+    for session in form.read(lines, Path("x.jsonl"), left_out.append):
+        assert all(session.turn(at) for at in session.turns)
