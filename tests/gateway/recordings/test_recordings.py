@@ -75,8 +75,9 @@ def test_a_file_says_what_it_is_in_one_of_its_first_lines(tmp_path: Path) -> Non
     asked = {"type": "user", "uuid": "1", "parentUuid": None, "message": {"role": "user", "content": "x"}}
     said = {"type": "assistant", "uuid": "2", "parentUuid": "1", "message": {"id": "m", "content": "y"}}
     chat = {"id": "a", "timestamp": "2026-11-30T12:00:00Z", "messages": [{"role": "user", "content": "x"}]}
+    files: dict[str, list[object]] = {"claude": [{"type": "file-history-snapshot"}, 3, asked, said], "chat": [chat]}
     agents = {}
-    for name, rows in {"claude": [{"type": "file-history-snapshot"}, 3, asked, said], "chat": [chat]}.items():
+    for name, rows in files.items():
         path = tmp_path / f"{name}.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         agents[name] = [session.agent for session in read_sessions(path)]
