@@ -34,7 +34,7 @@ class Commands(click.Group):
 def main() -> None:
     """A gateway between an agent and its model that makes tool results cost less and loses nothing.
 
-    Point the agent's OPENAI_BASE_URL at it, or start the agent with `taco-gateway run -- AGENT`.
+    Start the agent with `taco-gateway run -- AGENT`, or serve with `up` and point the agent there with `env AGENT`.
     """
 
 
