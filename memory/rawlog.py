@@ -59,8 +59,14 @@ class Logged:
 
     async def append(self, records: Sequence[ExchangeRecord]) -> None:
         """Store them in both; after a `StoreError` append all of them again."""
-        await self._archive.append(records)
-        await asyncio.to_thread(self._log.append, records)
+        redacted = await asyncio.to_thread(_redact, records)
+        await self._archive.append(redacted)
+        await asyncio.to_thread(self._log.append, redacted)
+
+
+def _redact(records: Sequence[ExchangeRecord]) -> list[ExchangeRecord]:
+    """Once for both; each would do it by itself."""
+    return list(map(redact_record, records))
 
 
 class RawLog:
@@ -189,9 +195,8 @@ def _one_line(content: bytes) -> bytes:
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
     """The log, locked: a run that would seal it waits, and one that was sealed a moment ago is left alone."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     while True:
-        file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o600)
+        file = _open(path)
         try:
             fcntl.flock(file, fcntl.LOCK_EX)
             if _is_at(path, file):
@@ -199,6 +204,15 @@ def _opened(path: Path) -> Iterator[int]:
                 return
         finally:
             os.close(file)
+
+
+def _open(path: Path) -> int:
+    how = os.O_CREAT | os.O_RDWR | os.O_APPEND
+    try:
+        return os.open(path, how, 0o600)
+    except FileNotFoundError:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return os.open(path, how, 0o600)
 
 
 def _is_at(path: Path, file: int) -> bool:

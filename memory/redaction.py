@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -31,6 +31,22 @@ _ESCAPED = re.compile(rb"\\[u/]")
 
 # A name or a word, too short to be one of the tokens.
 _WORD = re.compile(rb"[a-z_]{1,17}")
+
+# The names in a usage object, in the APIs' own words.
+_COUNTS = frozenset(
+    (
+        *("prompt_tokens", "completion_tokens", "total_tokens", "input_tokens", "output_tokens", "cached_tokens"),
+        *("prompt_tokens_details", "completion_tokens_details", "input_tokens_details", "output_tokens_details"),
+        *("reasoning_tokens", "audio_tokens", "accepted_prediction_tokens", "rejected_prediction_tokens"),
+        *(
+            "cache_read_input_tokens",
+            "cache_creation_input_tokens",
+            "prompt_cache_hit_tokens",
+            "prompt_cache_miss_tokens",
+        ),
+        *("cache_creation", "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens", "text_tokens", "image_tokens"),
+    )
+)
 
 # A string of JSON and, where it is a member's name, its colon.
 _STRING = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:\s*)?', re.DOTALL)
@@ -75,7 +91,8 @@ def redact_together(texts: Sequence[str]) -> list[str]:
 
 def redact_record(record: ExchangeRecord) -> ExchangeRecord:
     """The record as it may be written: no secrets, and no text that cannot be encoded."""
-    reported = None if record.reported is None else json.loads(redact_json(json.dumps(dict(record.reported)).encode()))
+    if record.redacted:
+        return record
     return _encodable(
         replace(
             record,
@@ -85,11 +102,26 @@ def redact_record(record: ExchangeRecord) -> ExchangeRecord:
             messages=tuple(map(_redact_message, record.messages)),
             head=redact_json(record.head),
             reply=None if record.reply is None else _redact_message(record.reply),
-            reported=reported,
+            reported=None if record.reported is None else _redact_usage(record.reported),
             rewrites=tuple(map(_redact_rewrite, record.rewrites)),
             signals=tuple(map(_redact_signal, record.signals)),
+            redacted=True,
         )
     )
+
+
+def _redact_usage(usage: Mapping[str, object]) -> Mapping[str, object]:
+    if _is_count(usage):
+        return usage  # of nearly every answer, and nearly every name in it looks like that of a secret
+    redacted: Mapping[str, object] = json.loads(redact_json(json.dumps(dict(usage)).encode()))
+    return redacted
+
+
+def _is_count(value: object) -> bool:
+    """Numbers, under names that any usage object may have."""
+    if isinstance(value, Mapping):
+        return all(name in _COUNTS and _is_count(inner) for name, inner in value.items())
+    return value is None or isinstance(value, int | float)
 
 
 def _redact_message(message: Message) -> Message:
@@ -110,10 +142,11 @@ def _redact_signal(signal: SignalRecord) -> SignalRecord:
 
 
 def _encodable(noun: T) -> T:
-    values = ((name, getattr(noun, name)) for name in noun.__slots__)
-    encoded: dict[str, Any] = {
-        name: _encode(value) for name, value in values if isinstance(value, str) and not value.isascii()
-    }
+    encoded: dict[str, Any] = {}
+    for name in noun.__slots__:
+        value = getattr(noun, name)
+        if isinstance(value, str) and not value.isascii():
+            encoded[name] = _encode(value)
     return replace(noun, **encoded) if encoded else noun
 
 

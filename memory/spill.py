@@ -12,6 +12,7 @@ import os
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -174,6 +175,7 @@ def _decode(line: bytes) -> ExchangeRecord | None:
         return None
     try:
         data = zlib.decompress(b64decode(line[len(_VERSION) :], validate=True))
-        return msgspec.convert(json.loads(data), ExchangeRecord)
+        record: ExchangeRecord = msgspec.convert(json.loads(data), ExchangeRecord)
     except (ValueError, zlib.error, msgspec.ValidationError):
         return None
+    return replace(record, redacted=False)  # by an earlier version, perhaps

@@ -8,7 +8,7 @@ Texts arrive as they were; they are redacted where they are written, and nowhere
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Outcome = Literal["completed", "failed", "abandoned"]
@@ -90,6 +90,8 @@ class ExchangeRecord:
     """How many observations stayed raw, by reason."""
     rewrites: tuple[RewriteRecord, ...] = ()
     signals: tuple[SignalRecord, ...] = ()
+    redacted: bool = field(default=False, compare=False)
+    """No secret is left in it: it may be written as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory import redaction
 from memory.redaction import _sweep_strings, redact, redact_json, redact_record, redact_together
 
 # Put together here, so that nothing that looks like a secret stands in the source.
@@ -18,6 +20,8 @@ BASE64 = "Zq3vT8mK1xR6bN4wL9cJ2hF7/Yd5sGp0+QeUi3Ao"
 JWT = "eyJ" + "hbGciOiJIUzI1NiJ9" + ".eyJ" + "zdWIiOiIxMjM0In0" + ".dBjftJeZ4CVP" + "mB92K27uhbUJU1p1r"
 PEM_BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQDZq3vT8mK1xR6b\nN4wL9cJ2hF7=="
 PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{PEM_BODY}\n-----END RSA PRIVATE KEY-----"
+
+GITHUB = "ghp_" + ALNUM + "0123456789AB"
 
 # name → (text with a secret, the secret)
 SECRETS = {
@@ -245,7 +249,7 @@ def test_record(chain, record, rewrite, signal) -> None:  # type: ignore[no-unty
     assert b"hunter2" not in repr(redacted).encode()
     assert redacted.rewrites[0] == rewrite(clean, after=clean, command=clean, omissions=(("abc123", clean),))
     assert redacted.messages[0].hash == message.hash
-    assert redact_record(redacted) == redacted
+    assert redact_record(replace(redacted, redacted=False)) == redacted
     assert redact_record(record("2", chain("plain"), signals=(signal,))) == record(
         "2", chain("plain"), signals=(signal,)
     )
@@ -281,3 +285,35 @@ def test_the_quick_way_past_a_text_gives_what_the_long_way_gives(name: list[str]
         data = json.dumps([data])
     for written in (data.encode(), data.replace("a", "\\u0061").encode(), data.replace("/", "\\/").encode()):
         assert redact_json(written) == _sweep_strings(written)
+
+
+@pytest.mark.parametrize("name", sorted(redaction._COUNTS))
+def test_the_names_of_a_usage_object_hold_no_secret(name: str) -> None:
+    """So numbers under them are left as they are, unread."""
+    usage = json.dumps({name: {name: 12}}).encode()
+
+    assert redact_json(usage) == usage
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        pytest.param({"note": f"key {GITHUB}"}, id="in a text"),
+        pytest.param({"prompt_tokens": GITHUB}, id="in the place of a number"),
+        pytest.param({"prompt_tokens_details": {"cached_tokens": 1, "x": [GITHUB]}}, id="in a list"),
+        pytest.param({GITHUB: 1}, id="as a name"),
+    ],
+)
+def test_a_secret_in_a_usage_object_goes(record, usage: dict[str, object]) -> None:  # type: ignore[no-untyped-def]
+    """Whatever a provider reports is stored."""
+    reported = redact_record(record("1", reported={"total_tokens": 1, **usage})).reported
+
+    assert GITHUB not in json.dumps(reported)
+    assert reported["total_tokens"] == 1
+
+
+def test_a_record_is_redacted_once(record) -> None:  # type: ignore[no-untyped-def]
+    """The archive and the raw log are given the same."""
+    made = redact_record(record("1"))
+
+    assert redact_record(made) is made
