@@ -33,6 +33,13 @@ class Body:
         """The string under a name; `None` if there is none, or it is none."""
         return text_of(self.rest, self.fields.get(name))
 
+    def model(self) -> str:
+        """The model that it names. Raises `BadRequest` if it names none."""
+        named = self.text("model")
+        if not named:
+            raise BadRequest("'model' is missing: name the model as a string", param="model")
+        return named
+
     def raw(self, name: str) -> bytes:
         """The bytes of the value under a name; none where there is no such value."""
         member = self.fields.get(name)

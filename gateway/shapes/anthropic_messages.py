@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from gateway.bodies import Body, Cache, Listing
-from gateway.errors import BadRequest, GatewayError
+from gateway.errors import GatewayError
 from gateway.messages.anthropic_messages import read_message
 from gateway.replies.anthropic_messages import read_reply
 from gateway.sse import Event, encode
@@ -70,11 +70,8 @@ _USER = msgspec.json.Decoder(_User)
 def read(body: bytes, cache: Cache, before: Conversation | None = None) -> Conversation:
     """The conversation in a request body."""
     found = _LISTING.read(body, cache, before)
-    model = found.text("model")
-    if not model:
-        raise BadRequest("'model' is missing: name the model as a string", param="model")
     return Conversation(
-        model=model,
+        model=found.model(),
         stream=found.raw("stream") == b"true",
         messages=found.messages,
         tools=_tools(found),

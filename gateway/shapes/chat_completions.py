@@ -8,7 +8,7 @@ import re
 import msgspec
 
 from gateway.bodies import Body, Cache, Listing
-from gateway.errors import BadRequest, GatewayError
+from gateway.errors import GatewayError
 from gateway.messages.chat_completions import read_message
 from gateway.replies.chat_completions import read_reply
 from gateway.types import Conversation
@@ -40,11 +40,8 @@ _TOOLS = msgspec.json.Decoder(list[_Tool])
 def read(body: bytes, cache: Cache, before: Conversation | None = None) -> Conversation:
     """The conversation in a request body."""
     found = _LISTING.read(body, cache, before)
-    model = found.text("model")
-    if not model:
-        raise BadRequest("'model' is missing: name the model as a string", param="model")
     return Conversation(
-        model=model,
+        model=found.model(),
         stream=found.raw("stream") == b"true",
         messages=found.messages,
         tools=_tools(found),

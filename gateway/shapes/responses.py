@@ -8,7 +8,7 @@ import re
 import msgspec
 
 from gateway.bodies import Body, Cache, Listing
-from gateway.errors import BadRequest, GatewayError
+from gateway.errors import GatewayError
 from gateway.messages.responses import read_message
 from gateway.replies.responses import read_reply
 from gateway.shapes.chat_completions import error_body
@@ -44,12 +44,9 @@ _CONVERSATION = msgspec.json.Decoder(str | _Named)
 def read(body: bytes, cache: Cache, before: Conversation | None = None) -> Conversation:
     """The conversation in a request body."""
     found = _LISTING.read(body, cache, before)
-    model = found.text("model")
-    if not model and not found.raw("prompt"):
-        raise BadRequest("'model' is missing: name the model as a string", param="model")
     previous = found.text("previous_response_id") or _conversation(found)
     return Conversation(
-        model=model or "",
+        model=found.text("model") or "" if found.raw("prompt") else found.model(),
         stream=found.raw("stream") == b"true",
         messages=found.messages,
         tools=_tools(found),
