@@ -9,6 +9,7 @@ from dataclasses import replace
 import structlog
 
 from memory import PoolEvents
+from memory.pool import PAGE
 from rules_engine import Rule, RuleError
 from rules_engine.evolution.pool import EMPTY, Numbers, Pool, PoolEvent, dump_event, fold, load_event
 
@@ -50,6 +51,8 @@ class Pools:
             while self._store and (rows := await self._store.read(self._seq)):
                 self._heed([event for row in rows if (event := self._read(row.event)) is not None])
                 self._seq = rows[-1].seq
+                if len(rows) < PAGE:
+                    break
 
     def _read(self, text: str) -> PoolEvent | None:
         try:
