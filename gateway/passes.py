@@ -34,7 +34,7 @@ from rules_engine import (
 )
 
 RENDERED_BYTES = 4 << 20
-INDEXED_BYTES = 14 << 20
+INDEXED_BYTES = 16 << 20
 LARGEST_SOURCE = 1_000_000
 """Characters of a text that pointers may lead to: an index of a larger one holds up the request that needs it."""
 

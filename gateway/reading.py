@@ -10,7 +10,7 @@ from gateway.shapes import Shape
 from gateway.types import Conversation
 
 CACHED_BYTES = 6 << 20
-KNOWN_BYTES = 16 << 20
+KNOWN_BYTES = 20 << 20
 MOST_KNOWN = 64
 """Conversations whose last body is kept, at most: each is looked at for every body."""
 LONG = 16_000

@@ -10,7 +10,7 @@ from gateway.passes import Pass, Shown
 from gateway.pins import Pinned, Recalled
 from gateway.types import Conversation, Placed
 
-CACHED_BYTES = 10 << 20
+CACHED_BYTES = 12 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

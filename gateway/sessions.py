@@ -14,7 +14,7 @@ from hashlib import blake2b
 from gateway.cache import BoundedCache
 from gateway.types import Conversation, Message
 
-REMEMBERED = 16_000
+REMEMBERED = 24_000
 """Histories (one for each message of each conversation) that are remembered."""
 
 _HEADERS = (

@@ -36,7 +36,6 @@ def _of_form(form: Form) -> int:
 
 
 def of_index(earlier: Earlier) -> int:
-    """The index of a text's lines; those that have a number before them it holds without it, too."""
-    bare = sum(map(getsizeof, earlier.cores)) if earlier.cores != earlier.lines else 0
+    """The index of a text's lines."""
     found = _PLACE * (len(earlier.places) + len(earlier.hidden))
-    return 1000 + sum(map(getsizeof, earlier.lines)) + bare + 16 * len(earlier.lines) + found
+    return 1000 + sum(map(getsizeof, filter(None, earlier.lines))) + 16 * len(earlier.lines) + found

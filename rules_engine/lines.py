@@ -25,13 +25,12 @@ def index(key: str, text: str, name: str = "", first: int = 1, count: int | None
     text as in the forwarded one, pointers followed.
     """
     lines = tuple(text.split("\n"))
-    cores = bare(lines)
     marks = {at: mark for at, line in enumerate(lines) if line[:1] == "[" and (mark := parse(line))}
     places: dict[str, tuple[int, ...]] = {}
-    for at, core in enumerate(cores):
-        if len(core) >= WORTH and at not in marks:
-            before = places.get(core)
-            places[core] = (at,) if before is None else (*before, at) if len(before) < COMMON else before
+    for at, line in enumerate(lines):
+        if len(line) >= WORTH and at not in marks:
+            before = places.get(line)
+            places[line] = (at,) if before is None else (*before, at) if len(before) < COMMON else before
     hidden = {at: mark.lines for at, mark in marks.items()}
     countable = all(mark.kind == "shown" for mark in marks.values()) and (
         count is None or len(lines) + sum(hidden.values()) - len(hidden) == count
@@ -40,7 +39,6 @@ def index(key: str, text: str, name: str = "", first: int = 1, count: int | None
         key=key,
         digest=text_digest(text),
         lines=lines,
-        cores=cores,
         places=places,
         name=name if countable else "",
         first=first,

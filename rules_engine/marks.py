@@ -15,7 +15,7 @@ QUOTED = 30
 SHORTEST_ID = 6
 
 _QUOTE = rf"\"(.{{1,{QUOTED}}})\""
-_HOW = r"(?:as shown above(?: with numbers [0-9]+ (?:higher|lower))?|identical to lines [0-9]+-[0-9]+ of [\w-]+)"
+_HOW = r"(?:as shown above|identical to lines [0-9]+-[0-9]+ of [\w-]+)"
 _SAYS = rf"\[([0-9]+) lines? (?:omitted|{_HOW}, {_QUOTE} to {_QUOTE}): echo recall:([0-9a-f]{{6,32}})\]"
 _MARK = re.compile(_SAYS)
 _MARKS = re.compile(f"^{_SAYS}$", re.M)
@@ -37,13 +37,13 @@ def omitted(lines: int, recall_id: str) -> str:
     return f"[{_counted(lines)} omitted: echo recall:{recall_id}]"
 
 
-def pointer(lines: int, where: str, shift: int, first: Piece, last: Piece, recall_id: str) -> tuple[Piece, ...]:
+def pointer(lines: int, where: str, first: Piece, last: Piece, recall_id: str) -> tuple[Piece, ...]:
     """The mark for lines that stand earlier in the request, at `where` if that has a name.
 
     ``[88 lines identical to lines 12-99 of call_7, "first line" to "last line": echo recall:51b2e0]``, else ``… as shown
-    above, …``, where all their line numbers differ by `shift` ``… as shown above with numbers 12 higher, …``. `first` and `last` are slices, so that the mark holds no text of a tool's.
+    above, …``. `first` and `last` are slices, so that the mark holds no text of a tool's.
     """
-    how = f"{_counted(lines)} {'identical to ' + where if where else 'as shown above' + _numbers(shift)}"
+    how = f"{_counted(lines)} {'identical to ' + where if where else 'as shown above'}"
     return (f'[{how}, "', first, '" to "', last, f'": echo recall:{recall_id}]')
 
 
@@ -89,7 +89,3 @@ def quote(line: str) -> tuple[int, int]:
 
 def _counted(lines: int) -> str:
     return "1 line" if lines == 1 else f"{lines} lines"
-
-
-def _numbers(shift: int) -> str:
-    return f" with numbers {abs(shift)} {'higher' if shift > 0 else 'lower'}" if shift else ""

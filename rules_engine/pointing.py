@@ -66,7 +66,7 @@ def _edit(run: Run, lines: Sequence[str], offsets: Sequence[int], name: str) -> 
     first, last = (_quote(lines[at], offsets[at]) for at in (run.start, run.end - 1))
     start = run.source.number(run.at)
     where = f"lines {start}-{start + run.end - run.start - 1} of {run.source.name}" if run.source.name else ""
-    pieces = marks.pointer(run.end - run.start, where, run.shift, first, last, name)
+    pieces = marks.pointer(run.end - run.start, where, first, last, name)
     return offsets[run.start], offsets[run.end] - 1, pieces
 
 

@@ -212,10 +212,8 @@ class Earlier:
     key: str
     digest: str
     lines: tuple[str, ...]
-    cores: tuple[str, ...]
-    """The lines without the numbers that a listing puts before them."""
     places: Mapping[str, tuple[int, ...]]
-    """Core → its positions, for lines worth finding."""
+    """Line → its positions, for lines worth finding."""
     name: str = ""
     """The id of the call that it answers, where the whole message is this text and what stands before it."""
     first: int = 1

@@ -29,7 +29,7 @@ from rules_engine.evolution.proposals import Outcome
 from rules_engine.evolution.selection import select, select_planned
 from rules_engine.evolution.task import Task, end, renew, replan, rules, start
 
-SESSIONS = 500
+SESSIONS = 1000
 """Sessions whose tasks are remembered."""
 QUEUE = 1000
 """Exchanges that may wait to be looked at; learning can do without those that do not get in."""

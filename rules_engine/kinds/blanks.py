@@ -9,7 +9,7 @@ from rules_engine.kinds import Encoded
 from rules_engine.natures import nature
 from rules_engine.types import Observation
 
-VERSION = 1
+VERSION = 2
 
 _BLANK = re.compile(r"(?m)(?<=\n)([1-9]\d{0,7})([→\t])$")
 _NUMBERED = re.compile(r"([1-9]\d{0,7})([→\t])")
@@ -17,6 +17,8 @@ _ROUND = 10
 """Agents quote round numbers when they ask for a part of a file, so those stay."""
 _END = re.compile(r"\d+[→\t]\s*[\])};,]+$")
 """The end of a block: agents ask for what follows it, from the blank line on."""
+_INSIDE = re.compile(r"\n(?:\d+[→\t]\n){0,4}\d+[→\t][ \t]")
+"""What follows a blank line within a block. On the outermost level one parts what agents name by its place."""
 
 
 def encode(text: str, observation: Observation) -> Encoded | None:
@@ -37,7 +39,8 @@ def _told(text: str) -> Iterator[tuple[int, int]]:
         start, end = match.span()
         before = text.rfind("\n", 0, start - 1) + 1
         told = text.startswith(f"{number - 1}{mark}", before) and text.startswith(f"{number + 1}{mark}", end + 1)
-        if told and number % _ROUND and not _END.match(text[before : start - 1]):
+        inside = _INSIDE.match(text, end) and not _END.match(text[before : start - 1])
+        if told and inside and number % _ROUND:
             yield start, end
 
 

@@ -12,7 +12,7 @@ from rules_engine.natures import nature
 from rules_engine.script import Edit
 from rules_engine.types import Observation, Piece
 
-VERSION = 1
+VERSION = 2
 
 _ANY = re.compile(r":\d+:")
 _HIT = re.compile(r"(\S(?::[\\/])?[^:]*):\d+:")
@@ -27,6 +27,8 @@ _PLAIN = re.compile(r"[\w./@+-]+")
 _NUMBERED = re.compile(r"\s*\d+(?:[→\t:]|\| ?)")
 _PLACE = re.compile(r"[:-]\d+[:-]\s*")
 _BREAK = "--"
+_ROOM = 200
+"""Characters of the folders before a path that only the lines around its hits name."""
 
 
 def encode(text: str, observation: Observation) -> Encoded | None:
@@ -50,11 +52,14 @@ def _paths(text: str, lines: Sequence[str]) -> list[str]:
     hits = [match[1] if (match := _HIT.match(line)) else "" for line in lines]
     known = {path for path in set(hits) if _is_path(path)}
     paths = [path if path in known else "" for path in hits]
-    longest = max(map(len, known), default=0)
+    longest = max(map(len, known), default=0) + _ROOM
+    below = tuple(f"{separator}{path}" for path in known for separator in "/\\")
     for at, line in enumerate(lines) if known and _CONTEXT.search(text) else ():
-        for match in _CONTEXT.finditer(line, 0, longest + 12):
-            if line[: match.start()] in known:
-                paths[at] = line[: match.start()]
+        for match in _CONTEXT.finditer(line, 0, longest):
+            found = line[: match.start()]
+            # Some tools shorten the paths of hits and not those of the lines around them.
+            if found in known or (found.endswith(below) and _is_path(found)):
+                paths[at] = found
                 break
     return paths
 

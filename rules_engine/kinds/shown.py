@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rules_engine.lines import bare, is_telling
+from rules_engine.lines import is_telling
 from rules_engine.marks import quote
-from rules_engine.numbering import renumber
 from rules_engine.runs import Run, Text, find_runs
 from rules_engine.types import Earlier, Settings
 
@@ -24,7 +23,7 @@ def find(
 
     A run of lines that is `bound` together, such as a fold and its values, is hidden whole or not at all.
     """
-    text = Text(tuple(lines), bare(lines), tuple(sorted(barred)))
+    text = Text(tuple(lines), tuple(sorted(barred)))
     inner = (_inside(run, text.lines, settings.seam_lines) for run in find_runs(text, earlier, settings.pointer_lines))
     whole = (_unparted(run, text.lines, bound) for run in inner)
     return [run for run in whole if run.start < run.end and verify(run, text.lines)]
@@ -32,8 +31,7 @@ def find(
 
 def verify(run: Run, lines: Sequence[str]) -> bool:
     """Execute the inverse: the source, read as the mark says, gives the hidden lines."""
-    there = run.source.lines[run.at : run.at + run.end - run.start]
-    return renumber(there, run.shift) == list(lines[run.start : run.end])
+    return run.source.lines[run.at : run.at + run.size] == tuple(lines[run.start : run.end])
 
 
 def _inside(run: Run, lines: Sequence[str], seam: int) -> Run:

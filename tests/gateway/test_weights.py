@@ -56,7 +56,7 @@ def is_honest(weight: int, value: object) -> bool:
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_an_index_weighs_its_lines(text: str) -> None:
-    """Those that it finds are in a table; those with a number are kept twice."""
+    """Those that it finds are in a table."""
     found = index("a" * 32, text)
 
     assert is_honest(weights.of_index(found), found)

@@ -68,15 +68,14 @@ def test_reads(line: str, mark: Mark) -> None:
 @given(
     lines=st.integers(1, 10**6),
     where=st.sampled_from(["", "lines 1-9 of call_1"]),
-    shift=st.integers(-30, 30),
     quotes=st.lists(st.text(min_size=1), min_size=2, max_size=2),
 )
-def test_a_pointer_reads_back(lines: int, where: str, shift: int, quotes: list[str]) -> None:
+def test_a_pointer_reads_back(lines: int, where: str, quotes: list[str]) -> None:
     """Whatever lines it quotes, a pointer is one line and says what it was made with."""
     cut = [line[slice(*marks.quote(line))] for line in quotes]
     if not all(cut):
         return
-    text = "".join(str(piece) for piece in marks.pointer(lines, where, shift, cut[0], cut[1], ID))
+    text = "".join(str(piece) for piece in marks.pointer(lines, where, cut[0], cut[1], ID))
 
     assert marks.parse(text) == Mark("shown", lines, ID)
     assert text.splitlines() == [text]

@@ -62,15 +62,6 @@ def test_a_pointer_says_where_a_call_showed_the_lines() -> None:
     assert draft.text.startswith('[40 lines identical to lines 6-45 of call_7, "value_0 = compute(0)" to "')
 
 
-def test_a_shift_of_line_numbers_is_said() -> None:
-    """So that the numbers of the hidden lines are known."""
-    source = index("before", "\n".join(f"{n}\t{line}" for n, line in enumerate(SHOWN, 1)))
-    raw = draft_of([f"{n}\t{line}" for n, line in enumerate(SHOWN, 13)])
-    draft = pointing.point(raw, "key", [source], SETTINGS, OPEN)
-
-    assert draft.text.startswith('[40 lines as shown above with numbers 12 higher, "13\tvalue_0 = compute(0)" to "52\t')
-
-
 def test_what_stays_is_asked_for_only_where_a_pointer_would_hide_it() -> None:
     """And then it stays."""
     asked = []

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules_engine.lines import bare, index
+from rules_engine.lines import index
 from rules_engine.runs import Text, find_runs
 
 LINES = [f"value_{n} = {n * n}" for n in range(20)]
@@ -17,7 +17,7 @@ BEFORE = index("before", "\n".join(LINES))
 
 def found(lines: list[str], least: int = 4, barred: tuple[int, ...] = ()) -> list[tuple[int, int]]:
     """Where runs begin and end."""
-    return [(run.start, run.end) for run in find_runs(Text(tuple(lines), bare(lines), barred), [BEFORE], least)]
+    return [(run.start, run.end) for run in find_runs(Text(tuple(lines), barred), [BEFORE], least)]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_barred_lines_end_a_run() -> None:
 
 def test_a_part_of_a_run_leads_to_the_same_place() -> None:
     """Cut at both ends."""
-    (run,) = find_runs(Text(tuple(LINES), tuple(LINES), ()), [BEFORE], 4)
+    (run,) = find_runs(Text(tuple(LINES), ()), [BEFORE], 4)
     part = run.cut(5, 9)
 
     assert BEFORE.lines[part.at : part.at + 4] == tuple(LINES[5:9])
@@ -52,7 +52,7 @@ def test_a_part_of_a_run_leads_to_the_same_place() -> None:
 @given(st.lists(st.sampled_from([*LINES, "", "}"]), max_size=50), st.integers(1, 9))
 def test_runs_equal_their_source(lines: list[str], least: int) -> None:
     """In each place, at least as long as was asked for, and apart."""
-    runs = find_runs(Text(tuple(lines), bare(lines), ()), [BEFORE], least)
+    runs = find_runs(Text(tuple(lines), ()), [BEFORE], least)
 
     assert all(BEFORE.lines[run.at : run.at + run.end - run.start] == tuple(lines[run.start : run.end]) for run in runs)
     assert all(run.end - run.start >= least for run in runs)

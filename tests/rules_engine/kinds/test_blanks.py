@@ -26,17 +26,19 @@ def listing(*lines: str, first: int = 1, mark: str = "\t") -> str:
         pytest.param("a\n\nb\n", id="lines without numbers"),
         pytest.param(listing("a", "b", "c"), id="no blank line"),
         pytest.param(listing("", "b", ""), id="at the ends, where nothing tells where they are"),
-        pytest.param(listing("a", "", "b", first=9), id="a round number, which agents quote"),
-        pytest.param(listing("    }", "", "b"), id="behind the end of a block, where agents begin to read"),
-        pytest.param(listing(" ]),", "", "b"), id="behind the end of several"),
-        pytest.param(listing("a", " ", "b"), id="a line of blanks"),
-        pytest.param(listing("a", "\r", "b"), id="other line ends"),
-        pytest.param(listing("a", "", "b", mark=": "), id="another sort of numbers"),
-        pytest.param("1\ta\n2\t\n4\tb", id="a gap after it"),
-        pytest.param("1\ta\n3\t\n4\tb", id="a gap before it"),
-        pytest.param("1\ta\n2→\n3\tb", id="marks that differ"),
-        pytest.param("1\ta\n02\t\n3\tb", id="a number with a zero before it"),
-        pytest.param(listing("a", "", "b", first=10**9), id="numbers too long for lines"),
+        pytest.param(listing("a", "", "b"), id="on the outermost level, where agents name what they part"),
+        pytest.param(listing(" a", "", "", "b"), id="two of them"),
+        pytest.param(listing("a", "", " b", first=9), id="a round number, which agents quote"),
+        pytest.param(listing("    }", "", " b"), id="behind the end of a block, where agents begin to read"),
+        pytest.param(listing(" ]),", "", " b"), id="behind the end of several"),
+        pytest.param(listing("a", " ", " b"), id="a line of blanks"),
+        pytest.param(listing("a", "\r", " b"), id="other line ends"),
+        pytest.param(listing("a", "", " b", mark=": "), id="another sort of numbers"),
+        pytest.param("1\ta\n2\t\n4\t b", id="a gap after it"),
+        pytest.param("1\ta\n3\t\n4\t b", id="a gap before it"),
+        pytest.param("1\ta\n2→\n3\t b", id="marks that differ"),
+        pytest.param("1\ta\n02\t\n3\t b", id="a number with a zero before it"),
+        pytest.param(listing("a", "", " b", first=10**9), id="numbers too long for lines"),
     ],
 )
 def test_leaves_alone(shorten: Shorten, text: str) -> None:
@@ -47,13 +49,16 @@ def test_leaves_alone(shorten: Shorten, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "result"),
     [
-        pytest.param(listing("a", "", "b"), "1\ta\n\n3\tb", id="one blank line"),
-        pytest.param(listing("a", "", "b", mark="→"), "1→a\n\n3→b", id="an arrow"),
-        pytest.param(listing("}", "", "", "b"), "1\t}\n2\t\n\n4\tb", id="the second behind a block"),
-        pytest.param(listing("f(a, {})", "", "b"), "1\tf(a, {})\n\n3\tb", id="behind more than an end"),
-        pytest.param(listing("a", "", "", "b"), "1\ta\n\n\n4\tb", id="two"),
-        pytest.param(listing("a", *[""] * 4, "b", first=7), "7\ta\n\n\n10\t\n\n12\tb", id="around a round number"),
-        pytest.param("head\n\n" + listing("a", "", "b") + "\n\ntail", "head\n\n1\ta\n\n3\tb\n\ntail", id="text around"),
+        pytest.param(listing("a", "", " b"), "1\ta\n\n3\t b", id="one blank line"),
+        pytest.param(listing("a", "", "\tb"), "1\ta\n\n3\t\tb", id="before a tab"),
+        pytest.param(listing("a", "", " b", mark="→"), "1→a\n\n3→ b", id="an arrow"),
+        pytest.param(listing("}", "", "", " b"), "1\t}\n2\t\n\n4\t b", id="the second behind a block"),
+        pytest.param(listing("f(a, {})", "", " b"), "1\tf(a, {})\n\n3\t b", id="behind more than an end"),
+        pytest.param(listing("a", "", "", " b"), "1\ta\n\n\n4\t b", id="two"),
+        pytest.param(listing("a", *[""] * 4, " b", first=7), "7\ta\n\n\n10\t\n\n12\t b", id="around a round number"),
+        pytest.param(
+            "head\n\n" + listing("a", "", " b") + "\n\ntail", "head\n\n1\ta\n\n3\t b\n\ntail", id="text around"
+        ),
     ],
 )
 def test_leaves_blank_lines_blank(shorten: Shorten, text: str, result: str) -> None:
@@ -63,7 +68,7 @@ def test_leaves_blank_lines_blank(shorten: Shorten, text: str, result: str) -> N
 
 def test_only_in_listings_of_files(shorten: Shorten) -> None:
     """Elsewhere a number may count something, and in a JSON string it would stand behind an escaped line end."""
-    text = listing("a", "", "b")
+    text = listing("a", "", " b")
 
     assert shorten(blanks, text, "make") == text
     assert shorten(blanks, text, CAT, escaped=True) == text
@@ -80,7 +85,7 @@ def test_blank_lines_that_had_no_number_are_noticed() -> None:
     assert not blanks.verify("1\ta\n\n3\tb\n4\t\n5\tc", "1\ta\n\n3\tb\n\n5\tc", "")
 
 
-LINES = st.lists(st.sampled_from(["", "", "x", " ", "}", "7\ty", "4→"]), max_size=30)
+LINES = st.lists(st.sampled_from(["", "", "x", " ", " y", "}", "7\ty", "4→"]), max_size=30)
 
 
 @given(LINES, st.sampled_from([1, 8, 98]), st.sampled_from(["\t", "→"]), LINES)

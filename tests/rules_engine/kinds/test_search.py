@@ -33,6 +33,7 @@ GREP = "grep -rn x ."
         pytest.param("src/a.py:1:x\nsrc/a.py:2:x\n3:y", id="a line behind the hits that would read as one of them"),
         pytest.param("src/a.py:1:x\nsrc/a.py:2:x\n--\n3-y", id="the same behind a break"),
         pytest.param("src/a.py:1:x\nsrc/a.py:2:x\nnote:\n3: y", id="numbered lines under a heading of their own"),
+        pytest.param("a/b.py:4:z\nmy-a/b.py-5-x\nmy-a/b.py-6-x", id="a path that only ends as that of a hit does"),
         pytest.param("4-5/a.py:1:x\n4-5/a.py:2:x", id="a path that would read as a numbered line"),
     ],
 )
@@ -86,6 +87,11 @@ def test_leaves_hits_in_a_json_string_alone(shorten: Shorten) -> None:
             id="places in the text",
         ),
         pytest.param("x/a-1-b.md:1:x\nx/a-1-b.md-2-y", "x/a-1-b.md:\n1:x\n2-y", id="a number in a path"),
+        pytest.param(
+            "/home/me/a/b.py-1-x\n/home/me/a/b.py-2-failed\n/home/me/a/b.py-3-y\na/b.py:4:z\n/home/me/a/b.py-5-",
+            "/home/me/a/b.py:\n1-x\n/home/me/a/b.py-2-failed\n3-y\na/b.py:4:z\n/home/me/a/b.py-5-",
+            id="lines around hits under a longer path than the hits have",
+        ),
         pytest.param("x/Makefile:1:x\nx/Makefile:2:y\r\n", "x/Makefile:\n1:x\n2:y\r\n", id="a name without an ending"),
     ],
 )
@@ -108,7 +114,18 @@ def test_a_heading_and_its_hits_belong_together() -> None:
 
 
 PATHS = st.sampled_from(
-    ["src/a.py", "src/a-2-b.py", "3-x/y.md", "my dir/c.txt", "C:\\d.go", "p\\q.py", "2026-05-01/e.log", "f", "x:"]
+    [
+        "src/a.py",
+        "/x/src/a.py",
+        "src/a-2-b.py",
+        "3-x/y.md",
+        "my dir/c.txt",
+        "C:\\d.go",
+        "p\\q.py",
+        "2026-05-01/e.log",
+        "f",
+        "x:",
+    ]
 )
 TEXTS = st.sampled_from(["", "x", "failed", "if x:", "12:y", "src/a.py:1:z", "--", "中😀\r"])
 HITS = st.builds("{}{}{}{}{}".format, PATHS, st.sampled_from(":-"), st.integers(0, 30), st.sampled_from(":-"), TEXTS)
