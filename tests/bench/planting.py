@@ -27,7 +27,7 @@ from rules_engine import (
     detect,
     render_form,
 )
-from rules_engine.evolution import complaints
+from rules_engine.evolution.complaints import complaints
 from rules_engine.types import RuleRef, Trigger
 
 SESSIONS = 60

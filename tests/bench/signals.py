@@ -20,7 +20,7 @@ from gateway.evolving.learning import read_turns
 from gateway.recordings import read_sessions
 from rules_engine import Applied, Form, Omission, Result, Rewritten, Turn, detect, text_digest
 from rules_engine.critical import stated
-from rules_engine.evolution import complaints
+from rules_engine.evolution.complaints import complaints
 from rules_engine.evolution.use import samples, used_lines
 from rules_engine.lines import starts
 from rules_engine.marks import new_id, omitted
