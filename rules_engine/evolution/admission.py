@@ -83,6 +83,8 @@ class _Tally:
     acted: int = 0
     chars: int = 0
     removed: int = 0
+    used: int = 0
+    """Strings in them that agents used."""
     lost: dict[str, None] = field(default_factory=dict)
     """Each once, in order."""
     weight: int = 0
@@ -144,7 +146,8 @@ class Trial:
         self._settle()
         reason = self._fault or self._refusal()
         failing = self._failing
-        on_failing = not reason and len(failing.places) >= self._bar.sessions and not failing.lost
+        harmless = failing.weight <= self._bar.lost * failing.used
+        on_failing = not reason and harmless and len(failing.places) >= self._bar.sessions
         figures = self._figures()
         evidence = dict(self._rule.evidence) | {"trial": figures}
         rule = self._rule if reason else replace(self._rule, on_failing=on_failing, evidence=evidence)
@@ -177,6 +180,7 @@ class Trial:
         tally = self._failing if is_failing(observation, lines) else self._sound
         tally.outputs += 1
         tally.chars += len(observation.text)
+        tally.used += len(sample.used - sample.known)
         decision = decide(observation, self._ruleset, _ALONE)
         if isinstance(decision, Kept):
             self._broken += decision.reason == "failed"

@@ -56,7 +56,7 @@ def parse(raw: Mapping[str, object]) -> Params:
     for name in raw:
         if name not in FIELDS:
             raise RuleError(f"{name}: unknown; a line score has {', '.join(FIELDS)}")
-    limit = _number(raw.get("limit", 0.1), "limit", 0.0001, 0.9999)
+    limit = _number(raw.get("limit", 0.2), "limit", 0.0001, 0.9999)
     weights = _by_feature(raw.get("weights", {}), "weights")
     return Params(
         weights=tuple(weights.get(name, 0.0) for name in features.NAMES),

@@ -84,9 +84,18 @@ def test_refusals(proposed: Rule, samples: list[Sample], reason: str) -> None:
     ],
 )
 def test_failing_outputs(used: tuple[str, ...], on_failing: bool) -> None:
-    """A rule may run on failing outputs if it was tried on such and lost nothing there."""
+    """A rule may run on failing outputs if it was tried on such and lost no more than its bar allows: nothing, by default."""
     bad = archive(failing, 8, exit_code=101, used=frozenset(used))
     verdict = admit(rule(), [*archive(built), *bad])
+    assert verdict.admitted
+    assert verdict.rule.on_failing is on_failing
+
+
+@pytest.mark.parametrize(("share", "on_failing"), [(0.05, True), (0.04, False)])
+def test_a_share_may_be_lost_on_failing_outputs_too(share: float, on_failing: bool) -> None:
+    """Where a bar allows one, it is one of what was used there: here one string of twenty-four."""
+    bad = archive(failing, 8, exit_code=101, used=frozenset({"crate_1_5", "error", "x"}))
+    verdict = admit(rule(), [*archive(built), *bad], Bar(lost=share))
     assert verdict.admitted
     assert verdict.rule.on_failing is on_failing
 
