@@ -1,4 +1,4 @@
-"""What every test finds: no log of another test's making, and no key of the person who runs them."""
+"""What every test finds: no log of another test's making, no key of the person who runs them, and no hurry."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from contextlib import nullcontext
 
 import pytest
 import structlog
+from hypothesis import settings
 
 from gateway import app, logs
 from gateway.recording.prices import PriceBook
 from gateway.recording.tokens import TokenCounter
+
+# How long something takes is for the benches to say: a busy machine proves nothing wrong.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True)

@@ -95,7 +95,7 @@ async def judge(moves: Sequence[tuple[str, int, str]]) -> None:
                 await store.aclose()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(

@@ -279,7 +279,7 @@ async def test_no_secret_in_any_file(
 
 
 @given(texts=st.lists(st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=5), min_size=1, max_size=6))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_chain_comes_back(
     tmp_path_factory: pytest.TempPathFactory, chain: Chain, record: Record, texts: list[list[str]]
 ) -> None:

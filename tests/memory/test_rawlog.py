@@ -182,7 +182,7 @@ TURNS = st.lists(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(TURNS, st.integers(0, 3), st.booleans())
 def test_every_request_can_be_had_back(
     tmp_path_factory: pytest.TempPathFactory, record: Record, turns: list[Any], restart_at: int, sealed: bool

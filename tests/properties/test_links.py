@@ -105,7 +105,7 @@ class House:
             assert [word for word in kept if word in said] == kept
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(st.tuples(STEPS, st.sampled_from(SESSIONS)), min_size=3, max_size=8))
 def test_links_hold_both_ways(steps: list[tuple[str, str]]) -> None:
     """After every step each entry finds its message or says that it is gone, and each session its entries."""

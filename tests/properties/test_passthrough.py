@@ -20,7 +20,7 @@ from tests.properties.bodies import BODIES, MAY_DIFFER, Path, written
 from tests.service import Wire, configured, service
 from tests.wire import Answer, upstream, whole
 
-every = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+every = settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 shapes = pytest.mark.parametrize("path", BODIES, ids=lambda path: str(path).removeprefix("/v1/"))
 
 

@@ -151,7 +151,7 @@ lines = st.lists(
 plain = st.text(alphabet="abc 日本é-[]#", min_size=1, max_size=12).map(lambda text: f"x{text}x")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(before=lines, given_=st.lists(st.tuples(st.sampled_from(["A", "B", "C"]), plain), max_size=5))
 def test_whatever_stands_there_every_fact_is_found_and_no_line_is_lost(
     before: str, given_: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory

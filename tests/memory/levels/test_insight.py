@@ -256,7 +256,7 @@ names_ = st.from_regex(r"[a-z0-9_]{1,30}", fullmatch=True)
 words = st.text(alphabet="ab c日é:/.0123456789-", max_size=40)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     sections=st.lists(st.from_regex(r"[A-Z0-9_]{1,40}", fullmatch=True), max_size=30),
     stems=st.lists(st.tuples(names_, words), max_size=40),

@@ -158,7 +158,7 @@ steps = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(told=st.lists(steps, max_size=14))
 def test_both_directions_hold_whatever_happens(told: list[tuple[str, str, object]], tmp_path_factory: pytest.TempPathFactory) -> None:  # fmt: skip
     """After archive, forget and restore in any order: an entry names a session if and only if the session names the entry."""

@@ -236,7 +236,7 @@ steps = st.tuples(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(told=st.lists(steps, max_size=12))
 def test_links_hold_both_ways_after_archive_forget_and_restore(
     told: list[tuple[str, str, int]], tmp_path_factory: pytest.TempPathFactory

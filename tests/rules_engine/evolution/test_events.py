@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rules_engine.evolution.events import NAMES, PoolEvent, content_key, dump_event, load_event
@@ -36,7 +36,6 @@ EVENTS = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(EVENTS)
 def test_what_is_written_is_read(event: PoolEvent) -> None:
     """An event survives the store."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rules_engine.evolution.pool import (
@@ -462,7 +462,6 @@ def interleaved(reports: Sequence[Sequence[PoolEvent]], picks: Iterator[int]) ->
     return out
 
 
-@settings(deadline=None)
 @given(sessions(), st.randoms(use_true_random=False))
 def test_any_interleaving_gives_the_same_pool(reports: list[list[PoolEvent]], random: Any) -> None:
     """No update is lost and none counts twice, in whatever order sessions' events arrive."""
@@ -476,7 +475,6 @@ def test_any_interleaving_gives_the_same_pool(reports: list[list[PoolEvent]], ra
     assert ranking(pools[0]) == ranking(pools[1])
 
 
-@settings(deadline=None)
 @given(sessions(), st.randoms(use_true_random=False), st.integers(0, 24))
 def test_folding_in_parts(reports: list[list[PoolEvent]], random: Any, cut: int) -> None:
     """From a snapshot plus the rest, the pool is what it is from all events at once."""
@@ -484,7 +482,6 @@ def test_folding_in_parts(reports: list[list[PoolEvent]], random: Any, cut: int)
     assert fold(fold(EMPTY, events[:cut]), events[cut:]) == fold(EMPTY, events)
 
 
-@settings(deadline=None)
 @given(sessions())
 def test_confidence_stays_within_bounds(reports: list[list[PoolEvent]]) -> None:
     """Whatever is reported, it is a number from 0 to 1, and a score is never negative."""
@@ -492,7 +489,6 @@ def test_confidence_stays_within_bounds(reports: list[list[PoolEvent]]) -> None:
     assert all(0 <= entry.confidence <= 1 and score(entry) >= 0 for entry in pool.entries.values())
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0.2, 1), st.booleans()), min_size=65, max_size=90))
 def test_what_is_forgotten_of_a_rules_past_weighs_nothing(ends: list[tuple[float, bool]]) -> None:
     """The confidence from the last 64 tasks differs from that of all by less than anybody can see."""

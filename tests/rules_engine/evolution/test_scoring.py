@@ -135,7 +135,7 @@ KEYS = st.lists(st.integers(0, len(features.NAMES) - 1), min_size=1, max_size=6,
 TRIALS = st.lists(st.tuples(KEYS, st.integers(1, 500), st.floats(0, 1)), max_size=12)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(TRIALS)
 def test_any_trials_give_weights(rows: list[tuple[tuple[int, ...], int, float]]) -> None:
     """Finite ones, the same again, in doubt no more than before anything was seen."""
@@ -162,7 +162,7 @@ PARTS = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(PARTS, min_size=12, max_size=30))
 def test_what_is_stated_stays(more: list[str]) -> None:
     """Through the engine: no protected line is lost, and the marks count what is."""

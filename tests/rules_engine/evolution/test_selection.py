@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rules_engine.evolution.pool import EMPTY, Numbers, Pool, PoolEvent, fold, imports
@@ -222,7 +222,6 @@ def test_a_canary_stands_in_for_the_version_before_it() -> None:
     assert reasons(found) == {("make_lines", 1): "version 2 is used"}
 
 
-@settings(deadline=None)
 @given(st.text(max_size=9), st.text(max_size=9), st.floats(0, 1), st.floats(0, 1))
 def test_a_larger_share_holds_the_smaller(session: str, name: str, share: float, other: float) -> None:
     """Nobody is in none, everybody is in all, and a share that grows drops no session."""
@@ -277,7 +276,6 @@ def test_a_rule_in_trial_goes_on_beside_a_plan() -> None:
     assert [made.id for made in found.shadow] == ["new"]
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from("abcdefgh"), unique=True),
     st.lists(st.sampled_from("ijkl"), unique=True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rules_engine.evolution.softening import soften
@@ -85,7 +85,6 @@ def test_paper_a_replacement_is_a_rule_of_its_own() -> None:
 LINES = st.lists(st.sampled_from(["GET a", "cached b", "warn c", "other", ""]), max_size=30).map(tuple)
 
 
-@settings(deadline=None)
 @given(LINES, st.lists(st.sampled_from(["GET a", "cached b", "other"]), max_size=2))
 def test_a_softer_rule_drops_nothing_that_its_parent_kept(lines: tuple[str, ...], missed: list[str]) -> None:
     """And, where a pattern was to blame, nothing of what was missed."""

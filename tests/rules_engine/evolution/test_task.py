@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rules_engine.evolution.complaints import Complaint
@@ -290,7 +290,6 @@ def test_confidence_rises_over_tasks() -> None:
 STEPS = st.lists(st.sampled_from(["apply", "complain", "other"]), max_size=6)
 
 
-@settings(deadline=None)
 @given(st.lists(STEPS, min_size=1, max_size=5), st.permutations(range(5)))
 def test_tasks_that_run_at_once_lose_nothing(plans: list[list[str]], order: list[int]) -> None:
     """Whatever tasks do beside each other: each complaint halves once, each good end counts, in whatever order told."""
