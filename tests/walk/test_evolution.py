@@ -239,9 +239,9 @@ async def test_a_model_proposes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         async with service(given, tmp_path) as gateway:
             await session(gateway, 1)
             found = {}
-            for _ in range(400):  # what was refused counts a moment before it is on record
+            for _ in range(1200):  # what was refused counts a moment before it is on record
                 found = {event.name: event for event in await events(tmp_path)}
-                if gateway.gateway.proposer.figures()["refused"] and "refused" in found:
+                if gateway.gateway.proposer.figures()["refused"] and {"proposed", "refused"} <= found.keys():
                     break
                 await asyncio.sleep(0.05)
             figures = gateway.gateway.proposer.figures()
