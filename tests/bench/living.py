@@ -141,6 +141,11 @@ class World:
         # what the budget allows is asked before the next request, so that a run is like the next
         while self._proposer._offered or self._proposer._affordable():
             await self._proposer._step()
+        # nor does a plan wait for a turn of its own: nothing else is under way
+        while not self._evolution._queue.empty():
+            work = self._evolution._queue.get_nowait()
+            await work()
+            self._evolution._queue.task_done()
 
     async def _study(self, pool: Pool, tenant: str, now: float) -> tuple[PoolEvent, ...]:
         if not self._way.miner:
