@@ -43,10 +43,13 @@ def leave_out(
     offsets = starts(lines)
     runs = list(_runs(dropped))
     spans = trace(draft.script, [(offsets[start], offsets[end] - 1) for start, end in runs])
+    parts = [tuple(_parts(dropped, start, end)) for start, end in runs]
+    begins = iter(trace(draft.script, [(offsets[at], offsets[at] + 1) for part in parts for at, _ in part[1:]]))
     edits: list[Edit] = []
     omissions: list[Omission] = []
     ids = set(taken)
-    for (start, end), span in zip(runs, spans, strict=True):
+    for (start, end), span, part in zip(runs, spans, parts, strict=True):
+        inner = [next(begins) for _ in part[1:]]
         if span is None:
             continue
         name = marks.new_id(key, *span, ids)
@@ -54,8 +57,7 @@ def leave_out(
         if guards.gains(edit):
             ids.add(name)
             edits.append(edit)
-            parts = [(offsets[at], rule) for at, rule in _parts(dropped, start, end)]
-            cuts, authors = _divide(draft, span, parts)
+            cuts, authors = _divide(span, inner, [rule for _, rule in part])
             omissions.append(Omission(id=name, spans=cuts, lines=end - start, rules=authors))
     return _credited(draft, edits, omissions) if edits else draft
 
@@ -108,15 +110,13 @@ def _parts(dropped: Mapping[int, RuleRef], start: int, end: int) -> Iterator[tup
 
 
 def _divide(
-    draft: Draft, span: tuple[int, int], parts: Sequence[tuple[int, RuleRef]]
+    span: tuple[int, int], begins: Sequence[tuple[int, int] | None], authors: Sequence[RuleRef]
 ) -> tuple[tuple[tuple[int, int], ...], tuple[RuleRef, ...]]:
     """The slice of a run cut where the part of another rule begins; whole, with all its rules, where that cannot be told."""
-    authors = tuple(rule for _, rule in parts)
-    begins = trace(draft.script, [(at, at + 1) for at, _ in parts[1:]])
     cuts = [span[0], *(begin[0] for begin in begins if begin is not None), span[1]]
-    if len(cuts) <= len(parts) or sorted(set(cuts)) != cuts:
+    if len(cuts) <= len(authors) or sorted(set(cuts)) != cuts:
         return (span,), tuple(dict.fromkeys(authors))
-    return tuple(pairwise(cuts)), authors
+    return tuple(pairwise(cuts)), tuple(authors)
 
 
 def _credited(draft: Draft, edits: Sequence[Edit], omissions: Sequence[Omission]) -> Draft:

@@ -89,9 +89,11 @@ def _longest(text: Text, seed: int, done: int, sources: Sequence[Earlier], least
     best: Run | None = None
     for source in reversed(sources):
         for at in source.places[text.lines[seed]]:
-            back, ahead = _reach(text.lines, seed, low, high, source, at)
+            limit = high if source.key else min(high, 2 * seed - at)
+            if limit <= seed:  # it found itself
+                continue
+            back, ahead = _reach(text.lines, seed, low, limit, source, at)
             if not source.key:
-                ahead = min(ahead, seed - at)
                 back = min(back, seed - at - ahead)
             if back + ahead >= max(least, best.size + 1 if best else 0):
                 best = Run(seed - back, seed + ahead, source, at - back)
