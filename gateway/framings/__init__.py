@@ -32,6 +32,7 @@ from gateway.framings import (
     roo,
     swe_agent,
     terminus,
+    vibe,
 )
 from gateway.json_text import JsonStyle
 
@@ -39,6 +40,7 @@ __all__ = ["FRAMINGS", "Body", "Frame", "Framing", "JsonStyle", "Role", "find", 
 
 FRAMINGS: Mapping[str, Framing] = {
     "json_result": json_result,
+    "vibe": vibe,
     "cline": cline,
     "mini_swe_agent": mini_swe_agent,
     "codex": codex,

@@ -27,6 +27,7 @@ pieces = st.sampled_from(
         "\n<system-reminder>", "</system-reminder>", "<path>/x</path>\n", "<type>file</type>\n<content>", "</content>",
         "Ran command: `ls`\n\n", "```stdout\n", "```stderr\n", "Return code: 1", '{"stdout":"', '","stderr":"', '","exitCode":0}',
         '{"returncode": 0, "output": "', '"}', '[{"query":"', '","result":"', '","success":true}', "]", ",", "\\", "\\n",
+        "<system>The tool output is large.</system>\n<truncated-output>\n", "\n</truncated-output>\n",
         "\\u003c", "\\u00e9", "\\ud800", "é", "\ud800", "\u2028", "\x1b[0m", "\r\n", "\x00", "a", "b\n",
     ]
 )  # fmt: skip
@@ -39,6 +40,7 @@ WRAPPERS: list[tuple[Role, str, str]] = [
     ("user", "Exit code 0. Output:\n```\n", "\n```"),
     ("tool", '{"returncode": 0, "output": "', '"}'),
     ("tool", '[{"query":"ls","result":"', '","success":true}]'),
+    ("tool", "<system>The tool output is large.</system>\n<truncated-output>\n", "\n</truncated-output>\n"),
     ("tool", "Chunk ID: a1\nWall time: 1.0 seconds\nOutput:\n", ""),
     ("tool", "Command: ls\nDirectory: /x\nOutput: ", "\nError: (none)\nExit Code: 0\nSignal: 0\nProcess Group PGID: 3"),
     ("tool", "[exit_code=0]\n\n", ""),
