@@ -9,6 +9,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+
 from rules_engine import Transcript
 from tests.bench.noise import KINDS, cut
 
