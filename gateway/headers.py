@@ -1,9 +1,13 @@
-"""Headers on their way through: which of them go on, and how their values are written."""
+"""Headers on their way through: which of them go on, whose key goes with them, and how their values are written."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from urllib.parse import urlsplit
 
+from gateway.config import Upstream, secret
+from gateway.errors import MissingKey
+from gateway.network import is_here
 from gateway.types import Headers
 
 _HOP_BY_HOP = frozenset(
@@ -19,6 +23,8 @@ _HOP_BY_HOP = frozenset(
         b"upgrade",
     }
 )
+_ANEW = frozenset({b"host", b"content-length", b"expect"})
+_KEYS = frozenset({b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key"})
 
 
 def passing(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
@@ -27,6 +33,40 @@ def passing(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
     named = (value for name, value in lowered if name == b"connection")
     dropped = _HOP_BY_HOP | {token.strip().lower() for value in named for token in value.split(b",")}
     return tuple(pair for pair in lowered if pair[0] not in dropped)
+
+
+def forwarded(headers: Headers, upstream: Upstream) -> Headers:
+    """A request's headers as an upstream gets them: the client's, with one key at most. Raises `MissingKey`."""
+    keeps = any(name in _KEYS for name, _ in headers) and upstream.client_key
+    dropped = _ANEW if upstream.client_key else _ANEW | _KEYS
+    theirs = tuple(
+        (name, value) for name, value in passing(headers) if name not in dropped and not name.startswith(b"x-taco-")
+    )
+    return theirs if keeps else (*theirs, *_our_key(upstream, headers))
+
+
+def _our_key(upstream: Upstream, headers: Headers) -> Headers:
+    key = secret(upstream.key_env)
+    if key is None and not upstream.client_key:
+        raise MissingKey(f"upstream '{upstream.name}' needs a key: set {upstream.key_env or 'key_env'}")
+    if key is None:
+        return ()
+    if not any(name in _KEYS for name, _ in headers) and is_foreign(dict(headers).get(b"origin", b"")):
+        raise MissingKey("a page of another site gets no key of ours: send your own")
+    return (
+        ((b"x-api-key", key.encode()),)
+        if upstream.api == "anthropic"
+        else ((b"authorization", b"Bearer " + key.encode()),)
+    )
+
+
+def is_foreign(origin: bytes) -> bool:
+    """Whether a request is made by a web page that is not this machine's own: any page may have a browser ask us."""
+    try:
+        at = urlsplit(as_text(origin))
+    except ValueError:
+        return True
+    return at.scheme in ("http", "https") and not is_here(at.hostname or "")
 
 
 def as_text(value: bytes) -> str:

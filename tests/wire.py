@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from ssl import SSLContext
 from urllib.parse import urlsplit
 
 PATIENCE = 20.0
@@ -250,7 +251,7 @@ async def _closed(stream: Stream) -> None:
 
 
 @asynccontextmanager
-async def upstream(reply: Reply) -> AsyncIterator[Upstream]:
+async def upstream(reply: Reply, tls: SSLContext | None = None) -> AsyncIterator[Upstream]:
     """An upstream on a free port."""
     served = Upstream(reply)
     tasks: set[asyncio.Task[None]] = set()
@@ -266,8 +267,8 @@ async def upstream(reply: Reply) -> AsyncIterator[Upstream]:
         finally:
             tasks.discard(task)
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, limit=1 << 22)
-    served.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, limit=1 << 22, ssl=tls)
+    served.url = f"{'https' if tls else 'http'}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
         yield served
     finally:

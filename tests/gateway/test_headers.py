@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.headers import as_text, passing
+from gateway.config import Upstream
+from gateway.errors import MissingKey
+from gateway.headers import as_text, forwarded, is_foreign, passing
 
 
 def test_what_is_about_one_connection_stays_behind() -> None:
@@ -18,3 +20,48 @@ def test_what_is_about_one_connection_stays_behind() -> None:
 def test_a_value_as_text(value: bytes, text: str) -> None:
     """In whichever of both encodings it came."""
     assert as_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("origin", "foreign"),
+    [
+        (b"", False),
+        (b"null", False),
+        (b"vscode-webview://1a2b", False),
+        (b"chrome-extension://abc", False),
+        (b"http://localhost:3000", False),
+        (b"http://127.0.0.1:8080", False),
+        (b"http://[::1]:8080", False),
+        (b"https://evil.test", True),
+        (b"http://localhost.evil.test", True),
+        (b"http://[", True),
+    ],
+)
+def test_whether_a_page_of_another_site_asks(origin: bytes, foreign: bool) -> None:
+    """Programs, extensions and this machine's own pages do not."""
+    assert is_foreign(origin) is foreign
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        ((b"origin", b"https://evil.test"), (b"authorization", b"Bearer mine")),
+        ((b"origin", b"http://localhost:1"),),
+        (),
+    ],
+    ids=["another site with a key of its own", "a page of this machine", "a program"],
+)
+def test_who_may_use_a_key_of_ours(headers: tuple[tuple[bytes, bytes], ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever does not come from another site without a key."""
+    monkeypatch.setenv("OURS", "ours")
+    replaced = forwarded(headers, Upstream(name="up", key_env="OURS", client_key=False))
+
+    assert dict(replaced)[b"authorization"] == b"Bearer ours"
+
+
+@pytest.mark.parametrize("client_key", [True, False])
+def test_a_page_of_another_site_does_not_spend_our_key(client_key: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A browser sends whatever a page wants it to, to this machine too."""
+    monkeypatch.setenv("OURS", "ours")
+    with pytest.raises(MissingKey, match="another site"):
+        forwarded(((b"origin", b"https://evil.test"),), Upstream(name="up", key_env="OURS", client_key=client_key))
