@@ -26,6 +26,11 @@ class Ask:
     then: Callable[[Outcome], None] | None = field(default=None, repr=False)
     """Is told what came of it."""
 
+    @property
+    def purse(self) -> str:
+        """The name under which its session's tokens are counted."""
+        return purse(self.tenant, self.session)
+
 
 Model = Callable[[Prompt, str | None], Awaitable[tuple[str, Mapping[str, Any]]]]
 """A prompt and a key → what the model says, and the usage that it reports."""

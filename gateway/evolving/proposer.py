@@ -14,8 +14,9 @@ from typing import Any
 
 import structlog
 
-from gateway.config import Proposer, secret
-from gateway.evolving.asking import Ask, Model, purse, redacted, redacted_prompt, reported, without_secrets
+from gateway.config import Proposer
+from gateway.evolving.asking import Ask, Model, purse, redacted, redacted_prompt, without_secrets
+from gateway.evolving.attempts import Attempts
 from gateway.evolving.budget import Budget
 from memory import redact
 from rules_engine.evolution.admission import Verdict
@@ -29,11 +30,8 @@ from rules_engine.types import Rule
 
 QUEUE = 64
 """Questions that may wait for the budget; what comes then is dropped, and counted."""
-_PAUSE = 1.0
-"""Seconds before a further attempt; each is twice as long as the one before."""
-_LATER = frozenset({408, 409, 425, 429})
-"""Statuses below 500 after which a further attempt makes sense."""
 
+_COUNTED = ("failed", "proposed", "admitted", "refused", "dropped", "unaffordable")
 _SILENT = frozenset({"cd", "export", "source", "set", "mkdir", "true", "sleep"})
 """What stands before a command that prints."""
 
@@ -59,13 +57,8 @@ class _Waiting:
     name: tuple[str, ...]
     calling: Calling
     prompt: Prompt
-    tokens: int
-    """Of the prompt."""
-
-    @property
-    def purse(self) -> str:
-        """Whose tokens it costs."""
-        return purse(self.ask.tenant, self.ask.session)
+    weight: int
+    """Tokens of the prompt."""
 
 
 class ModelProposer:
@@ -80,9 +73,15 @@ class ModelProposer:
         self._waiting: list[_Waiting] = []
         self._asked: set[tuple[str, ...]] = set()
         self._day = 0
-        self._sessions: Counter[str] = Counter()
-        self._longest_reply = 2 * settings.reply_tokens  # a model may not keep to its limit
+        self._turns: Counter[str] = Counter()
+        """By purse: calls that a session has asked for, beside its plan."""
+        self._closed: set[str] = set()
+        """Purses of sessions that ended since the last look."""
+        self._attempts = Attempts(settings, budget, links.model, links.count)
         self._changed = asyncio.Event()
+        """Something is to be looked at: a question, an end, tokens."""
+        self._rests = asyncio.Event()
+        """Everything has been looked at."""
         self._counts: Counter[str] = Counter()
 
     @property
@@ -105,49 +104,58 @@ class ModelProposer:
             return False
         self._asked.add(name)
         self._offered.append((ask, name))
-        self._changed.set()
+        self._wake()
         return True
 
     def saw(self, tenant: str, session: str, tokens: int) -> None:
         """Count what a session costs without us: its share is what it may cost with us."""
         if self._settings.model:
+            self._closed.discard(purse(tenant, session))
             self._budget.saw(purse(tenant, session), tokens)
         if self._waiting or self._budget.is_full():
-            self._changed.set()
+            self._wake()
 
     def ended(self, tenant: str, session: str) -> None:
-        """Forget what a session could not afford."""
+        """Ask what a session that has ended can still pay for, and forget the rest: it will have no more tokens."""
         name = purse(tenant, session)
-        before = len(self._offered) + len(self._waiting)
-        self._offered = [item for item in self._offered if purse(item[0].tenant, item[0].session) != name]
-        self._waiting = [item for item in self._waiting if item.purse != name]
-        self._counts["unaffordable"] += before - len(self._offered) - len(self._waiting)
-        del self._sessions[name]
+        self._closed.add(name)
+        del self._turns[name]
+        self._wake()
 
     async def run(self) -> None:
         """Ask until cancelled. Nothing that goes wrong ends it."""
         await self._safely(asyncio.to_thread(self._budget.flush))
         try:
             while True:
-                await self._changed.wait()
                 self._changed.clear()
-                if self._budget.is_full():
-                    await self._safely(asyncio.to_thread(self._budget.flush))
-                while self._offered or self._affordable():
-                    await self._safely(self._step())
+                await self._look()
+                if not self._changed.is_set():
+                    self._rests.set()
+                await self._changed.wait()
         finally:
             with suppress(OSError):
                 self._budget.flush()
+
+    async def drain(self) -> None:
+        """Wait until all that can be paid for was asked, and what came of it is on record."""
+        await self._rests.wait()
 
     def figures(self) -> Mapping[str, object]:
         """What it did and what it cost, for `stats`."""
         return {
             "model": self._settings.model,
-            **{name: self._counts[name] for name in ("calls", "failed", "proposed", "admitted", "refused", "dropped")},
-            "unaffordable": self._counts["unaffordable"],
+            "calls": self._attempts.made,
+            **{name: self._counts[name] for name in _COUNTED},
             "waiting": len(self._offered) + len(self._waiting),
             **self._budget.figures(),
         }
+
+    async def _look(self) -> None:
+        if self._budget.is_full():
+            await self._safely(asyncio.to_thread(self._budget.flush))
+        while self._offered or self._affordable():
+            await self._safely(self._step())
+        self._forget_unaffordable()
 
     async def _step(self) -> None:
         if self._offered:
@@ -160,6 +168,17 @@ class ModelProposer:
         elif item := self._affordable():
             self._waiting.remove(item)
             await self._handle(item)
+
+    def _wake(self) -> None:
+        self._rests.clear()
+        self._changed.set()
+
+    def _forget_unaffordable(self) -> None:
+        """Everything that was offered has been weighed by now."""
+        left = [item for item in self._waiting if item.ask.purse not in self._closed]
+        self._counts["unaffordable"] += len(self._waiting) - len(left)
+        self._waiting = left
+        self._closed.clear()
 
     def _name(self, ask: Ask) -> tuple[str, ...]:
         """What is asked only once a day: a plan a session, a rule a sort of command, a replacement a complaint."""
@@ -181,8 +200,8 @@ class ModelProposer:
         """A session has one plan, and so many further calls."""
         if isinstance(ask.about, Start):
             return True
-        self._sessions[purse(ask.tenant, ask.session)] += 1
-        return self._sessions[purse(ask.tenant, ask.session)] <= self._numbers.proposals_per_task
+        self._turns[ask.purse] += 1
+        return self._turns[ask.purse] <= self._numbers.proposals_per_task
 
     def _prepare(self, ask: Ask, name: tuple[str, ...]) -> _Waiting | Outcome:
         calling = call(redacted(ask.about), lambda: self._links.known(ask.tenant), self._numbers)
@@ -191,18 +210,14 @@ class ModelProposer:
         except StopIteration as end:
             outcome: Outcome = end.value
             return outcome
-        tokens = self._links.count(prompt.system) + self._links.count(prompt.user)
-        return _Waiting(ask, name, calling, prompt, tokens)
+        return _Waiting(ask, name, calling, prompt, self._attempts.weigh(prompt))
 
     def _affordable(self) -> _Waiting | None:
-        return next((item for item in self._waiting if not self._budget.refusal(item.purse, self._cost(item))), None)
-
-    def _cost(self, item: _Waiting) -> int:
-        return item.tokens + self._longest_reply
+        return next((item for item in self._waiting if self._attempts.can_afford(item.ask, item.weight)), None)
 
     async def _handle(self, item: _Waiting) -> None:
         try:
-            text = await self._ask(item)
+            text = await self._attempts.answer(item.ask, item.prompt, item.weight)
         except NoReply as error:
             self._counts["failed"] += 1
             self._asked.discard(item.name)
@@ -210,41 +225,6 @@ class ModelProposer:
         else:
             outcome = await asyncio.to_thread(_end, item.calling.send, text)
         await self._close(item.ask, outcome)
-
-    async def _ask(self, item: _Waiting) -> str:
-        """The model's words. Raises `NoReply` if it has none after all attempts."""
-        reason = ""
-        for attempt in range(1 + self._settings.retries):
-            await asyncio.sleep(_PAUSE * (2**attempt - 1))
-            reserved = self._cost(item)
-            if refusal := await asyncio.to_thread(self._budget.reserve, item.purse, reserved):
-                raise NoReply(f"{reason}; {refusal}" if reason else refusal)
-            self._counts["calls"] += 1
-            try:
-                async with asyncio.timeout(self._settings.timeout):
-                    text, usage = await self._links.model(item.prompt, self._key(item.ask))
-            except TimeoutError:
-                # it may have been at work, so what was reserved is spent
-                reason = f"the model did not answer in {self._settings.timeout:g} s"
-            except Exception as error:
-                await asyncio.to_thread(self._budget.spend, item.purse, -reserved)
-                status = getattr(error, "status_code", None)
-                reason = f"the model could not be asked: {type(error).__name__}, status {status}"
-                if not isinstance(status, int) or (status < 500 and status not in _LATER):
-                    break
-            else:
-                await asyncio.to_thread(self._book, item, reserved, text, usage)
-                return text
-        raise NoReply(reason)
-
-    def _book(self, item: _Waiting, reserved: int, text: str, usage: Mapping[str, Any]) -> None:
-        reply = self._links.count(text)
-        spent = reported(usage) or item.tokens + reply
-        self._longest_reply = max(self._longest_reply, reply, spent - item.tokens)
-        self._budget.spend(item.purse, spent - reserved)
-
-    def _key(self, ask: Ask) -> str | None:
-        return secret(self._settings.key_env) or (ask.key if self._settings.client_key else None)
 
     async def _close(self, ask: Ask, outcome: Outcome) -> None:
         outcome = without_secrets(outcome)

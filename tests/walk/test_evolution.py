@@ -33,6 +33,8 @@ HARMFUL = Rule(
     trigger=Trigger(pattern="^fetch"),
     params={"strip_patterns": ["^part ", "^slot "], "keep_first_n": 2, "keep_last_n": 2},
 )
+LOADING = 120.0
+"""Seconds that litellm may take to load on a busy machine."""
 PLAIN = Rewriting(shipped_rules=False, seed_rules=False)
 
 
@@ -57,6 +59,13 @@ async def settled(gateway: Service) -> None:
     """Wait until everything was looked at and learned."""
     async with asyncio.timeout(PATIENCE):
         await gateway.gateway.evolution.drain()
+
+
+async def answered(gateway: Service) -> None:
+    """Wait until the model was asked what could be paid for, and what it said was learned."""
+    async with asyncio.timeout(LOADING):
+        await gateway.gateway.proposer.drain()
+    await settled(gateway)
 
 
 def pool(gateway: Service) -> Pool:
@@ -235,16 +244,12 @@ async def test_a_model_proposes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     )
     async with upstream(ANSWER) as up, upstream(said) as other:
         model = Proposer(model="openai/writer", url=f"{other.url}/v1", share=0.9, key_env="MODEL_KEY")
-        given = replace(config(up.url), proposer=model)
+        given = replace(config(up.url, uncovered_chars=1_000_000), proposer=model)  # a plan is all that it asks for
         async with service(given, tmp_path) as gateway:
             await session(gateway, 1)
-            found = {}
-            for _ in range(1200):  # what was refused counts a moment before it is on record
-                found = {event.name: event for event in await events(tmp_path)}
-                if gateway.gateway.proposer.figures()["refused"] and {"proposed", "refused"} <= found.keys():
-                    break
-                await asyncio.sleep(0.05)
+            await answered(gateway)
             figures = gateway.gateway.proposer.figures()
+        found = {event.name: event for event in await events(tmp_path)}
     assert found["proposed"].rule is not None
     assert found["proposed"].rule.trigger.pattern == r"\bfetch\b"
     assert "sessions" in found["refused"].text("reason")
@@ -278,11 +283,7 @@ async def test_a_plan_is_used_for_what_comes_after_it(tmp_path: Path, monkeypatc
         await change_pool(given, tmp_path, lambda pool: imports(pool, [HARMFUL], SHARED, 1.0))
         async with service(given, tmp_path) as gateway:
             await session(gateway, 1)
-            for _ in range(400):
-                if gateway.gateway.proposer.figures()["tokens"] == 18:
-                    break
-                await asyncio.sleep(0.05)
-            await settled(gateway)
+            await answered(gateway)
             await session(gateway, 1, Step("fetch --set 2", fetched(2)))
             first, second = sent(up)
     assert "part 3 of 1" not in first

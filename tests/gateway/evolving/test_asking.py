@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,7 @@ import pytest
 import pytest_asyncio
 
 from gateway.config import Proposer
-from gateway.evolving import proposer as module
 from gateway.evolving.asking import Ask, ask_through_litellm, redacted, reported, without_secrets
-from gateway.evolving.budget import Budget
-from gateway.evolving.proposer import Links, ModelProposer
 from gateway.playback import Received
 from gateway.providers.scripted import Scripted
 from gateway.providers.via_litellm import complete
@@ -26,13 +23,13 @@ from gateway.scenario import Fault, Scenario, Turn
 from gateway.serving import serving
 from rules_engine import Observation, Sample
 from rules_engine.evolution.admission import admit
-from rules_engine.evolution.events import PoolEvent
-from rules_engine.evolution.numbers import Numbers
 from rules_engine.evolution.pool import EMPTY, fold
 from rules_engine.evolution.prompts import About, Missed, Start, Uncovered
 from rules_engine.evolution.proposals import Outcome, Refusal
 from rules_engine.seeds import SEEDS
 from rules_engine.types import Rule, Trigger
+from tests.gateway import proposing
+from tests.gateway.proposing import House
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 on_one_loop = pytest.mark.asyncio(loop_scope="module")
@@ -78,64 +75,20 @@ def settings(url: str, **more: Any) -> Proposer:
     return Proposer(**{"model": "hosted_vllm/m", "url": f"{url}/v1", **more})
 
 
-@dataclass
-class House:
-    """A proposer and what comes out of it."""
-
-    proposer: ModelProposer
-    events: list[PoolEvent] = field(default_factory=list)
-    outcomes: list[Outcome] = field(default_factory=list)
-
-    async def ask(self, about: About, session: str = "s", patience: float = 60) -> Outcome:
-        """What came of a question."""
-        before = len(self.outcomes)
-        assert self.proposer.offer(Ask(about=about, tenant="t", session=session, then=self.outcomes.append))
-        await self.until(lambda: len(self.outcomes) > before, patience)
-        return self.outcomes[-1]
-
-    async def until(self, holds: Callable[[], bool], patience: float = 60) -> None:
-        """Wait for something that the proposer does."""
-        async with asyncio.timeout(patience):
-            while not holds():  # noqa: ASYNC110
-                await asyncio.sleep(0.005)
-
-
-@asynccontextmanager
-async def house(
+def house(
     folder: Path, given: Proposer, samples: Sequence[Sample] = (), traffic: int = 10**7
-) -> AsyncIterator[House]:
-    """A proposer with the real admission over samples; its session has had so much traffic."""
-    tokens = TokenCounter(rough=True)
-    pool = EMPTY
+) -> AbstractAsyncContextManager[House]:
+    """A proposer with litellm's models, and with the real admission over samples."""
 
     async def judge(ask: Ask, rule: Rule) -> Any:
         return admit(rule, samples)
 
-    async def emit(events: Sequence[PoolEvent]) -> None:
-        made.events.extend(events)
-
-    def known(tenant: str) -> list[Rule]:
-        return [*SEEDS, *(entry.rule for entry in fold(pool, made.events).entries.values())]
-
-    budget = Budget(folder / "budget", given.daily_tokens, given.share, lambda: 1e9)
-    links = Links(
-        model=ask_through_litellm(given), known=known, admit=judge, emit=emit, count=tokens.count, clock=lambda: 1e9
-    )
-    made = House(ModelProposer(given, Numbers(), budget, links))
-    made.proposer.saw("t", "s", traffic)
-    task = asyncio.create_task(made.proposer.run())
-    try:
-        yield made
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+    return proposing.house(folder, given, ask_through_litellm(given), judge, TokenCounter(rough=True).count, traffic)
 
 
-@pytest.fixture(autouse=True)
-def _in_no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Further attempts come at once."""
-    monkeypatch.setattr(module, "_PAUSE", 0.0)
+def ask(about: About, session: str = "s") -> Ask:
+    """A question of the session that has traffic."""
+    return Ask(about=about, tenant="t", session=session)
 
 
 def sample(session: int, text: str, used: Sequence[str] = (), exit_code: int = 0) -> Sample:
@@ -161,7 +114,7 @@ async def test_what_the_model_is_sent(line: tuple[Model, str], tmp_path: Path) -
     """Instructions and data apart, the schema of the answer, the code's temperature, and a limit; no key of anybody's."""
     line[0].play(Turn(text=json.dumps(RULE)))
     async with house(tmp_path, settings(line[1])) as made:
-        await made.ask(NEW)
+        await made.ask(ask(NEW))
     body = json.loads(line[0].received[0].body)
 
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
@@ -179,7 +132,7 @@ async def test_the_operators_key_is_used(
     monkeypatch.setenv("PROPOSER_KEY", "of-the-operator")
     line[0].play(Turn(text=json.dumps(RULE)))
     async with house(tmp_path, settings(line[1], key_env="PROPOSER_KEY")) as made:
-        await made.ask(NEW)
+        await made.ask(ask(NEW))
 
     assert dict(line[0].received[0].headers)["authorization"] == "Bearer of-the-operator"
 
@@ -200,7 +153,7 @@ async def test_no_secret_leaves_the_house(about: About, line: tuple[Model, str],
     """Not even half of one."""
     line[0].play(Turn(text="no"))
     async with house(tmp_path, settings(line[1])) as made:
-        await made.ask(about)
+        await made.ask(ask(about))
 
     assert KEY[:14].encode() not in line[0].received[0].body
     assert len(line[0].received) == 1
@@ -211,7 +164,7 @@ async def test_a_good_model_from_question_to_pool(line: tuple[Model, str], tmp_p
     """Its rule passes admission and is in the pool, to be decided and not applied; its tokens are on the books."""
     line[0].play(Turn(text=f"<think>Hm {{</think>Here:\n```json\n{json.dumps(RULE)}\n```"))
     async with house(tmp_path, settings(line[1]), SAMPLES) as made:
-        await made.ask(NEW)
+        await made.ask(ask(NEW))
         figures = made.proposer.figures()
 
     entry = fold(EMPTY, made.events).entries["bun_build", 1]
@@ -241,7 +194,7 @@ async def test_a_plausible_harmful_rule_gets_nowhere(
     """It is refused when read or by admission, and the reason is on record."""
     line[0].play(Turn(text=json.dumps(RULE | change)))
     async with house(tmp_path, settings(line[1]), SAMPLES) as made:
-        await made.ask(NEW)
+        await made.ask(ask(NEW))
 
     assert made.events[-1].name == "refused"
     assert made.events[-1].data["reason"]
@@ -256,7 +209,7 @@ async def test_of_a_plan_that_is_half_harmful_the_good_half_is_admitted(
     rules = [RULE, *({**RULE, **HARMFUL[name], "rule_id": f"bad_{n}"} for n, name in enumerate(list(HARMFUL)[:3]))]
     line[0].play(Turn(text=json.dumps({"rules": rules})))
     async with house(tmp_path, settings(line[1]), SAMPLES) as made:
-        await made.ask(Start(task="Get the tests to pass"))
+        await made.ask(ask(Start(task="Get the tests to pass")))
 
     assert {event.ref for event in made.events if event.name == "admitted"} == {("bun_build", 1)}
     assert sum(event.name == "refused" for event in made.events) == 3
@@ -268,7 +221,7 @@ async def test_a_chatty_model_stays_under_two_hundredths(line: tuple[Model, str]
     line[0].play(Turn(text="Let me think about this. " * 600))
     async with house(tmp_path, settings(line[1], retries=0), traffic=0) as made:
         for number in range(6):
-            made.proposer.offer(Ask(about=replace(NEW, command=f"x{number} go"), tenant="t", session=f"s{number}"))
+            made.proposer.offer(ask(replace(NEW, command=f"x{number} go"), f"s{number}"))
         for _ in range(60):
             for number in range(6):
                 made.proposer.saw("t", f"s{number}", 10_000)
@@ -284,7 +237,7 @@ async def test_a_chatty_model_stays_under_two_hundredths(line: tuple[Model, str]
 
 
 @pytest.mark.parametrize(
-    ("turn", "attempts", "words"),
+    ("turn", "tries", "words"),
     [
         (Turn(text="All rules are fine as they are."), 1, "holds no JSON object"),
         (Turn(text='{"rule_id": "x", "trigger_regex": "bun bui'), 1, "holds no JSON object"),
@@ -297,19 +250,17 @@ async def test_a_chatty_model_stays_under_two_hundredths(line: tuple[Model, str]
     ids=["words", "half an object", "nothing", "never", "busy", "not let in", "breaks off"],
 )
 @on_one_loop
-async def test_a_model_of_no_use(
-    turn: Turn, attempts: int, words: str, line: tuple[Model, str], tmp_path: Path
-) -> None:
+async def test_a_model_of_no_use(turn: Turn, tries: int, words: str, line: tuple[Model, str], tmp_path: Path) -> None:
     """Nonsense is not asked for again, silence is; nothing changes, and the reason is on record."""
     line[0].play(turn)
     async with house(tmp_path, settings(line[1], timeout=0.3)) as made:
-        outcome = await made.ask(NEW)
+        outcome = await made.ask(ask(NEW))
 
     assert (outcome.proposed, outcome.selected) == ((), None)
     (event,) = made.events
     assert event.name == "refused"
     assert words in str(event.data["reason"])
-    assert len(line[0].received) <= attempts
+    assert len(line[0].received) <= tries
 
 
 def test_a_rule_with_a_secret_is_not_kept() -> None:

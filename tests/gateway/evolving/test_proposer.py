@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,37 +14,21 @@ from typing import Any
 import pytest
 
 from gateway.config import Proposer
-from gateway.evolving import proposer as module
 from gateway.evolving.asking import Ask
-from gateway.evolving.budget import Budget
-from gateway.evolving.proposer import QUEUE, Links, ModelProposer
+from gateway.evolving.proposer import QUEUE
 from rules_engine.evolution.events import PoolEvent
 from rules_engine.evolution.numbers import Numbers
-from rules_engine.evolution.prompts import Missed, Prompt, Start, Uncovered
+from rules_engine.evolution.prompts import Missed, Start, Uncovered
 from rules_engine.evolution.proposals import Outcome
 from rules_engine.seeds import SEEDS
 from rules_engine.types import Rule
-
-Said = str | Exception | tuple[str, Mapping[str, Any]] | None
-"""What a model says, raises, or says with a usage; `None`: it never answers."""
+from tests.gateway.proposing import Busy, House, Judge, Said, Unwelcome, house, saying
 
 OUTPUT = "\n".join(f"(pass) case {n}" for n in range(300)) + "\n300 pass\n0 fail\n"
 RULE = {"rule_id": "bun_test", "trigger_regex": r"\bbun\s+test\b", "strip_patterns": [r"^.pass. "]}
 NEW = Ask(about=Uncovered(command="bun test", text=OUTPUT, task="Test it"), tenant="t", session="s")
 PLAN = Ask(about=Start(task="Test it", rules=SEEDS), tenant="t", session="s")
 MISSED = Ask(about=Missed(rule=SEEDS[2], command="pip install x", text=OUTPUT, said="Where?"), tenant="t", session="s")
-
-
-class Busy(Exception):
-    """What a provider that is busy makes litellm raise."""
-
-    status_code = 503
-
-
-class Unwelcome(Exception):
-    """The same for a key that is not known."""
-
-    status_code = 401
 
 
 @dataclass
@@ -57,88 +41,17 @@ class Verdict:
     figures: Mapping[str, object] = field(default_factory=lambda: {"outputs": 12})
 
 
-@dataclass
-class Bench:
-    """A proposer, a model that says what the test lets it say, and what comes out."""
-
-    proposer: ModelProposer
-    said: list[Said]
-    asked: list[tuple[Prompt, str | None]] = field(default_factory=list)
-    events: list[PoolEvent] = field(default_factory=list)
-    outcomes: list[Outcome] = field(default_factory=list)
-    known: list[Rule] = field(default_factory=lambda: list(SEEDS))
-    now: float = 1e9
-
-    async def ask(self, ask: Ask = NEW) -> Outcome:
-        """What came of a question."""
-        before = len(self.outcomes)
-        assert self.proposer.offer(replace(ask, then=self.outcomes.append))
-        await self.until(lambda: len(self.outcomes) > before)
-        return self.outcomes[-1]
-
-    async def until(self, holds: Callable[[], bool]) -> None:
-        """Wait for something that the proposer does."""
-        async with asyncio.timeout(20):
-            while not holds():  # noqa: ASYNC110
-                await asyncio.sleep(0.002)
-
-    async def rest(self) -> None:
-        """Let everything happen that can."""
-        for _ in range(20):
-            await asyncio.sleep(0.005)
-
-
-Judge = Callable[[Ask, Rule], Awaitable[Verdict]]
-
-
 async def admit_all(ask: Ask, rule: Rule) -> Verdict:
     """Everything passes."""
     return Verdict(rule)
 
 
-@asynccontextmanager
-async def bench(
+def bench(
     folder: Path, *said: Said, judge: Judge = admit_all, traffic: int = 10_000_000, **settings: Any
-) -> AsyncIterator[Bench]:
+) -> AbstractAsyncContextManager[House]:
     """A proposer at work whose session has had so much traffic."""
     given = Proposer(**{"model": "openai/m", **settings})
-    budget = Budget(folder / "budget", given.daily_tokens, given.share, lambda: 1e9)
-
-    async def model(prompt: Prompt, key: str | None) -> tuple[str, Mapping[str, Any]]:
-        made.asked.append((prompt, key))
-        said = made.said.pop(0) if len(made.said) > 1 else made.said[0]
-        if isinstance(said, Exception):
-            raise said
-        if said is None:
-            await asyncio.Event().wait()
-        return said if isinstance(said, tuple) else (str(said), {})
-
-    async def emit(events: Sequence[PoolEvent]) -> None:
-        made.events.extend(events)
-
-    links = Links(
-        model=model,
-        known=lambda tenant: tuple(made.known),
-        admit=judge,
-        emit=emit,
-        count=lambda text: len(text) // 4,
-        clock=lambda: made.now,
-    )
-    made = Bench(ModelProposer(given, Numbers(), budget, links), list(said))
-    made.proposer.saw("t", "s", traffic)
-    task = asyncio.create_task(made.proposer.run())
-    try:
-        yield made
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-
-
-@pytest.fixture(autouse=True)
-def _in_no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Further attempts come at once."""
-    monkeypatch.setattr(module, "_PAUSE", 0.0)
+    return house(folder, given, saying(*said), judge, lambda text: len(text) // 4, traffic)
 
 
 def new(number: int, **about: str) -> Ask:
@@ -162,14 +75,14 @@ async def test_without_a_model_nothing_is_asked(tmp_path: Path) -> None:
     assert Proposer().model == ""
     async with bench(tmp_path, "x", model="") as made:
         assert not made.proposer.offer(NEW)
-        await made.rest()
+        await made.proposer.drain()
         assert made.asked == []
 
 
 async def test_a_proposal_goes_to_the_pool_and_through_admission(tmp_path: Path) -> None:
     """As two events with tenant, session and time; the rule that passed and what was measured."""
     async with bench(tmp_path, json.dumps(RULE)) as made:
-        outcome = await made.ask()
+        outcome = await made.ask(NEW)
 
     (rule,) = outcome.proposed
     about = {"tenant": "t", "session": "s", "time": 1e9}
@@ -186,7 +99,7 @@ async def test_what_admission_refuses_is_refused_with_its_reason(tmp_path: Path)
         return Verdict(rule, False, "it loses a verdict", {"lost": 3})
 
     async with bench(tmp_path, json.dumps(RULE), judge=judge) as made:
-        await made.ask()
+        await made.ask(NEW)
 
     assert [event.name for event in made.events] == ["proposed", "refused"]
     assert made.events[1].data == {"reason": "it loses a verdict", "lost": 3}
@@ -199,7 +112,7 @@ async def test_where_admission_fails_nothing_is_admitted(tmp_path: Path) -> None
         raise ValueError("secret words")
 
     async with bench(tmp_path, json.dumps(RULE), judge=judge) as made:
-        await made.ask()
+        await made.ask(NEW)
         await made.ask(MISSED)
 
     assert [event.name for event in made.events][:2] == ["proposed", "refused"]
@@ -210,7 +123,7 @@ async def test_a_refusal_names_no_rule_of_the_pool(tmp_path: Path) -> None:
     """A bad proposal that is called like a good rule does not harm it."""
     bad = RULE | {"rule_id": "pip_install", "keep_patterns": ["["]}
     async with bench(tmp_path, json.dumps(bad)) as made:
-        await made.ask()
+        await made.ask(NEW)
 
     (event,) = made.events
     assert (event.name, event.rule, event.ref) == ("refused", None, None)
@@ -229,39 +142,18 @@ async def test_a_plan_comes_back_to_who_asked(tmp_path: Path) -> None:
     assert [event.name for event in made.events] == ["proposed", "admitted"]
 
 
-@pytest.mark.parametrize(
-    ("said", "attempts", "words"),
-    [
-        ((None,), 3, "did not answer in 0.05 s"),
-        ((Busy(),), 3, "Busy, status 503"),
-        ((Unwelcome(),), 1, "Unwelcome, status 401"),
-        ((OSError(),), 1, "OSError, status None"),
-    ],
-    ids=["never", "always busy", "not let in", "something else"],
-)
 @pytest.mark.parametrize("ask", [PLAN, NEW], ids=["plan", "new rule"])
-async def test_a_model_that_gives_no_answer(
-    ask: Ask, said: tuple[Said, ...], attempts: int, words: str, tmp_path: Path
-) -> None:
-    """Three attempts where a further one makes sense (code: 2 retries); nothing changes, and the reason is on record."""
-    async with bench(tmp_path, *said, timeout=0.05) as made:
+async def test_a_model_that_gives_no_answer(ask: Ask, tmp_path: Path) -> None:
+    """Nothing changes, and the reason is on record."""
+    async with bench(tmp_path, Busy()) as made:
         outcome = await made.ask(ask)
 
     assert (outcome.selected, outcome.proposed) == (None, ())
-    assert len(made.asked) == attempts
+    assert len(made.asked) == 3
     (event,) = made.events
     assert event.name == "refused"
-    assert words in str(event.data["reason"])
+    assert "Busy, status 503" in str(event.data["reason"])
     assert made.proposer.figures()["failed"] == 1
-
-
-async def test_a_model_that_is_slow_or_busy_once(tmp_path: Path) -> None:
-    """Is asked again."""
-    async with bench(tmp_path, Busy(), None, json.dumps(RULE), timeout=0.05) as made:
-        outcome = await made.ask()
-
-    assert len(outcome.proposed) == 1
-    assert len(made.asked) == 3
 
 
 async def test_a_model_that_never_answers_holds_nobody_up(tmp_path: Path) -> None:
@@ -298,8 +190,8 @@ async def test_the_next_day_it_is_asked_again(tmp_path: Path) -> None:
 async def test_what_failed_may_be_asked_again(tmp_path: Path) -> None:
     """A model that was away yesterday is there today."""
     async with bench(tmp_path, Unwelcome(), json.dumps(RULE)) as made:
-        await made.ask()
-        outcome = await made.ask()
+        await made.ask(NEW)
+        outcome = await made.ask(NEW)
 
     assert len(outcome.proposed) == 1
 
@@ -330,15 +222,53 @@ async def test_a_session_is_asked_about_when_it_can_afford_it(tmp_path: Path) ->
         made.proposer.saw("t", "rich", 10_000_000)
         assert made.proposer.offer(NEW)
         assert made.proposer.offer(replace(MISSED, session="poor"))
-        await made.rest()
+        await made.proposer.drain()
         assert made.asked == []
         made.proposer.saw("t", "s", 1_000_000)
         await made.until(lambda: len(made.events) == 2)
         made.proposer.ended("t", "poor")
+        await made.until(lambda: made.proposer.figures()["unaffordable"] == 1)
 
     assert len(made.asked) == 1
     figures = made.proposer.figures()
     assert (figures["unaffordable"], figures["waiting"], figures["calls"]) == (1, 0, 1)
+
+
+@pytest.mark.parametrize("waits", [False, True], ids=["offered a moment ago", "waiting for tokens"])
+async def test_what_a_session_can_pay_for_is_asked_though_it_has_ended(waits: bool, tmp_path: Path) -> None:
+    """Its last request may have brought the tokens, and its end come before anybody looked."""
+    async with bench(tmp_path, json.dumps(RULE), traffic=1000 if waits else 10_000_000) as made:
+        assert made.proposer.offer(NEW)
+        if waits:
+            await made.proposer.drain()
+            made.proposer.saw("t", "s", 10_000_000)
+        made.proposer.ended("t", "s")
+        await made.until(lambda: bool(made.events))
+
+    assert [event.name for event in made.events] == ["proposed", "admitted"]
+
+
+async def test_what_a_session_that_has_ended_cannot_pay_for_takes_no_place(tmp_path: Path) -> None:
+    """However soon the end comes after the question, which is being made ready meanwhile."""
+    async with bench(tmp_path, "no", traffic=1000) as made:
+        for number in range(QUEUE):
+            assert made.proposer.offer(replace(PLAN, session=f"s{number}"))
+            await asyncio.sleep(0)
+            made.proposer.ended("t", f"s{number}")
+        await made.until(lambda: made.proposer.figures()["unaffordable"] == QUEUE)
+        assert made.proposer.figures()["waiting"] == 0
+
+
+async def test_a_session_that_goes_on_after_its_end_keeps_its_questions(tmp_path: Path) -> None:
+    """They wait for its tokens, as before."""
+    async with bench(tmp_path, "no", traffic=1000) as made:
+        assert made.proposer.offer(NEW)
+        made.proposer.ended("t", "s")
+        made.proposer.saw("t", "s", 10)
+        await made.proposer.drain()
+        assert made.proposer.figures()["waiting"] == 1
+        made.proposer.saw("t", "s", 10_000_000)
+        await made.until(lambda: len(made.asked) == 1)
 
 
 async def test_a_chatty_model_is_stopped_before_two_hundredths(tmp_path: Path) -> None:
@@ -365,73 +295,10 @@ async def test_a_day_has_its_tokens(tmp_path: Path) -> None:
         for number in range(10):
             made.proposer.saw("t", f"s{number}", 10_000_000)
             made.proposer.offer(new(number))
-        await made.rest()
+        await made.proposer.drain()
 
     assert int(str(made.proposer.figures()["tokens"])) <= 20_000
     assert 1 <= len(made.asked) <= 3
-
-
-async def test_what_another_process_spent_is_gone(tmp_path: Path) -> None:
-    """The question is not asked, with the reason on record."""
-    async with bench(tmp_path, "no", daily_tokens=10_000) as made:
-        await made.rest()
-        another = Budget(tmp_path / "budget", 10_000, 0.02, lambda: 1e9)
-        another.spend("elsewhere", 9000)
-        outcome = await made.ask()
-
-    assert made.asked == []
-    assert outcome.refused[0].reason == "the day's 10000 tokens are spent"
-
-
-@pytest.mark.parametrize(
-    ("usage", "tokens"),
-    [
-        ({"prompt_tokens": 700, "completion_tokens": 50, "total_tokens": 750}, 750),
-        ({"prompt_tokens": 700, "completion_tokens": 50, "total_tokens": 900}, 900),
-        ({"total_tokens": 800}, 800),
-        ({}, None),
-        ({"total_tokens": "many", "prompt_tokens": -5}, None),
-        ({"total_tokens": 0}, None),
-    ],
-    ids=["reported", "with hidden thoughts", "the sum only", "nothing", "nonsense", "nought"],
-)
-async def test_tokens_are_counted_as_reported_else_by_us(
-    usage: Mapping[str, Any], tokens: int | None, tmp_path: Path
-) -> None:
-    """What was reserved beyond them is given back."""
-    async with bench(tmp_path, ("x" * 400, usage)) as made:
-        await made.ask()
-        prompt, _ = made.asked[0]
-
-    counted = len(prompt.system) // 4 + len(prompt.user) // 4 + 100
-    assert made.proposer.figures()["tokens"] == (tokens or counted)
-
-
-@pytest.mark.parametrize(("said", "kept"), [(None, True), (Unwelcome(), False)], ids=["timed out", "not let in"])
-async def test_what_an_attempt_without_answer_costs(said: Said, kept: bool, tmp_path: Path) -> None:
-    """A model that was at work may bill it; one that refused does not."""
-    async with bench(tmp_path, said, timeout=0.05, retries=0) as made:
-        await made.ask()
-
-    assert (int(str(made.proposer.figures()["tokens"])) > 4000) is kept
-
-
-@pytest.mark.parametrize(
-    ("client_key", "own", "sent"),
-    [(False, None, None), (False, "own", "own"), (True, None, "clients"), (True, "own", "own")],
-    ids=["neither", "its own", "the client's, as told", "its own before the client's"],
-)
-async def test_a_clients_key_is_used_only_where_the_operator_said_so(
-    client_key: bool, own: str | None, sent: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is the client's money."""
-    if own:
-        monkeypatch.setenv("PROPOSER_KEY", own)
-    async with bench(tmp_path, "no", client_key=client_key, key_env="PROPOSER_KEY") as made:
-        await made.ask(replace(NEW, key="clients"))
-
-    assert made.asked[0][1] == sent
-    assert "clients" not in repr(replace(NEW, key="clients"))
 
 
 async def test_nothing_that_goes_wrong_ends_it(tmp_path: Path, log: io.StringIO) -> None:
@@ -451,13 +318,14 @@ async def test_nothing_that_goes_wrong_ends_it(tmp_path: Path, log: io.StringIO)
 async def test_traffic_survives_a_restart(tmp_path: Path) -> None:
     """It is written down at the end, and now and then."""
     async with bench(tmp_path, "no", traffic=0) as made:
-        await made.rest()
+        await made.proposer.drain()
         for number in range(1000):
             made.proposer.saw("t", f"s{number}", 1000)
-        await made.until(lambda: any(file.stat().st_size > 10_000 for file in (tmp_path / "budget").iterdir()))
+        await made.proposer.drain()
+        assert any(file.stat().st_size > 10_000 for file in (tmp_path / "budget").iterdir())
         made.proposer.saw("t", "the last", 200_000)
     async with bench(tmp_path, "no", traffic=0) as again:
-        await again.rest()
+        await again.proposer.drain()
 
     assert made.proposer.figures()["of"] == again.proposer.figures()["of"] == 1_200_000
 
