@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import PurePath
+from urllib.parse import urlsplit
 
 from gateway.agent_files import claude, cline, codex, continue_cli, droid, opencode, pi, vibe
 from gateway.config import ANTHROPIC, OPENAI
+from gateway.network import direct, is_here
 from gateway.setup import Setup, Variables, led_to
 
 Agent = Callable[[str, Variables], Setup]
@@ -99,7 +101,8 @@ def set_up(command: str, url: str, environment: Variables) -> Setup:
     upstreams = tuple(
         sorted(own.upstreams, key=lambda upstream: "*" in upstream.models)
     )  # the first with a match serves
-    return replace(own, variables={**base_urls(url), **own.variables}, upstreams=upstreams)
+    here = direct(environment) if is_here(urlsplit(url).hostname or "") else {}
+    return replace(own, variables={**base_urls(url), **here, **own.variables}, upstreams=upstreams)
 
 
 def elsewhere(setup: Setup, ours: str) -> tuple[str, ...]:

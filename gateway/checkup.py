@@ -13,12 +13,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 from urllib.error import HTTPError
-from urllib.request import ProxyHandler, build_opener
+from urllib.request import HTTPSHandler, ProxyHandler, build_opener
 
 from gateway import running
 from gateway.config import Config, Upstream, secret
 from gateway.errors import ConfigError
 from gateway.evolving.rules import all_live, read_pools
+from gateway.network import proxy_to, trusted
 from gateway.pins import decode
 from gateway.recording.prices import PriceBook
 from gateway.recording.tokens import TokenCounter
@@ -197,8 +198,10 @@ def _check_key(upstream: Upstream) -> Finding:
 
 
 def _check_upstream(upstream: Upstream) -> Finding:
+    proxy = proxy_to(upstream.url)
+    by = ProxyHandler({"http": proxy, "https": proxy} if proxy else {})
     try:
-        build_opener(ProxyHandler({})).open(upstream.url, timeout=PATIENCE).close()
+        build_opener(by, HTTPSHandler(context=trusted())).open(upstream.url, timeout=PATIENCE).close()
     except HTTPError as error:
         error.close()  # whatever it says, it is there
     except (OSError, ValueError) as error:

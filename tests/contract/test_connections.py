@@ -10,12 +10,20 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from gateway.network import AUTHORITIES
 from tests.samples import Sample, dump
 from tests.service import ID, Wire, configured, service
 from tests.tls import AUTHORITY, serving_tls
 from tests.wire import JSON, Call, Reply, ask, streamed, upstream, whole
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest.fixture(autouse=True)
+def _no_exceptions(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("no_proxy", "NO_PROXY", *AUTHORITIES):
+        monkeypatch.delenv(name, raising=False)
+
 
 WAYS = {"closed": lambda call: call.writer.close(), "reset": Call.reset}
 
@@ -115,7 +123,7 @@ async def test_an_upstream_of_a_private_authority_is_trusted_by_the_variables_of
     async with upstream(whole(sample.answer("ok")), serving_tls(tmp_path)) as up:
         async with service(configured(up.url), tmp_path / "none") as gateway:
             refused = await ask(gateway.url, path, body)
-        for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "CODEX_CA_CERTIFICATE"):
+        for name in AUTHORITIES:
             with monkeypatch.context() as patch:
                 patch.setenv(name, str(file))
                 async with service(configured(up.url), tmp_path / name) as gateway:
@@ -157,7 +165,7 @@ async def test_an_encrypted_upstream_is_reached_by_way_of_the_proxy(
     file.write_text(AUTHORITY, encoding="ascii")
     monkeypatch.setenv("SSL_CERT_FILE", str(file))
     async with upstream(whole(sample.answer("ok")), serving_tls(tmp_path)) as up, proxy(up.url) as (address, asked):
-        monkeypatch.setenv("HTTPS_PROXY", f"http://user:word@{address}")
+        monkeypatch.setenv("https_proxy", f"http://user:word@{address}")
         async with service(configured("https://upstream.test"), tmp_path / "data") as gateway:
             answer = await ask(gateway.url, path, dump(sample.request()))
 
@@ -173,10 +181,10 @@ async def test_a_plain_upstream_is_asked_of_the_proxy(
 ) -> None:
     """By its whole URL, unless it is exempt."""
     async with upstream(whole(sample.answer("ok"))) as up:
-        monkeypatch.setenv("HTTP_PROXY", up.url)
+        monkeypatch.setenv("http_proxy", up.url)
         async with service(configured("http://upstream.test"), tmp_path / "by") as gateway:
             assert (await ask(gateway.url, path, dump(sample.request()))).status == 200
-        monkeypatch.setenv("NO_PROXY", "upstream.test")
+        monkeypatch.setenv("no_proxy", "upstream.test")
         async with service(configured("http://upstream.test"), tmp_path / "past") as gateway:
             assert (await ask(gateway.url, path, dump(sample.request()))).status == 502
 
@@ -189,7 +197,7 @@ async def test_a_proxy_that_does_not_help_is_named(
 ) -> None:
     """Neither the upstream nor the client is to blame; no password of it is told."""
     async with upstream(whole(b"{}")) as up, proxy(up.url, said or b"") as (address, _):
-        monkeypatch.setenv("HTTPS_PROXY", f"http://user:word@{address if said else '127.0.0.1:1'}")
+        monkeypatch.setenv("https_proxy", f"http://user:word@{address if said else '127.0.0.1:1'}")
         async with service(configured("https://upstream.test"), tmp_path) as gateway:
             answer = await ask(gateway.url, path, dump(sample.request()))
 

@@ -59,6 +59,23 @@ def test_variables(command: str, environment: dict[str, str], more: dict[str, st
 
 
 @pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("http://gateway.test:1", None),
+        (URL, "a.test,127.0.0.1,localhost,::1"),
+        ("http://localhost:1", "a.test,127.0.0.1,localhost,::1"),
+    ],
+    ids=["a gateway elsewhere", "one here", "one here by name"],
+)
+def test_an_agent_behind_a_proxy_reaches_a_gateway_here_without_it(url: str, told: str | None) -> None:
+    """The proxy could not; to whatever else it leads it still does."""
+    variables = set_up("mini", url, {"HTTPS_PROXY": "http://proxy:1", "NO_PROXY": "a.test"}).variables
+
+    assert (variables.get("NO_PROXY"), variables.get("no_proxy")) == (told, told)
+    assert "HTTPS_PROXY" not in variables
+
+
+@pytest.mark.parametrize(
     ("command", "environment", "found"),
     [
         pytest.param("qwen", {}, {}, id="nothing was set"),

@@ -167,6 +167,16 @@ async def test_any_answer_is_an_answer(tmp_path: Path) -> None:
         assert (await asyncio.to_thread(checkup._check_upstream, upstream)).state == "ok"
 
 
+async def test_an_upstream_behind_a_proxy_is_looked_for_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As requests will go."""
+    async with serving(Starlette()) as url:
+        monkeypatch.setenv("http_proxy", url)
+        monkeypatch.setenv("no_proxy", "exempt.test")
+        behind, past = (Upstream(name="u", url=f"http://{host}.test/v1") for host in ("proxied", "exempt"))
+        assert (await asyncio.to_thread(checkup._check_upstream, behind)).state == "ok"
+        assert (await asyncio.to_thread(checkup._check_upstream, past)).state == "wrong"
+
+
 @pytest.mark.parametrize(("said", "state"), [("ok", "ok"), ("degraded", "wrong")])
 async def test_a_gateway_that_serves(tmp_path: Path, said: str, state: str) -> None:
     """A running gateway is asked how it is."""

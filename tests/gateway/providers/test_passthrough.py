@@ -171,8 +171,11 @@ async def test_an_answer_that_is_let_go_closes_its_connection() -> None:
     [("http://127.0.0.1:1/v1", "cannot be reached"), ("http://no-such-host.invalid/v1", "cannot be reached")],
     ids=["nobody listens", "no such host"],
 )
-async def test_an_upstream_that_cannot_be_reached_is_named(url: str, words: str) -> None:
+async def test_an_upstream_that_cannot_be_reached_is_named(
+    url: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With its address and what to check."""
+    monkeypatch.setenv("no_proxy", "*")
     provider = await Passthrough.open(Upstream(name="up", url=url), 5, 5)
     with pytest.raises(UpstreamUnreachable, match=words) as caught:
         await provider.send(ASK)
