@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gateway.listening import Protocol
+
 KEEP_ALIVE = 3600
 """Seconds that an idle connection stays open: agents think, and run commands, between their requests."""
 
@@ -92,7 +94,7 @@ def _settings(app: ASGIApp, grace: int) -> uvicorn.Config:
     """The upstream's headers go out unchanged, so the server adds none of its own."""
     return uvicorn.Config(
         app,
-        http="httptools",
+        http=Protocol,
         ws="websockets-sansio",
         ws_max_size=WEBSOCKET_MB << 20,
         ws_ping_interval=None,  # what the provider does not ask, the client is not asked
