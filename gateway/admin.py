@@ -12,8 +12,11 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from gateway.config import secret
+from gateway.errors import UnknownPath
 from gateway.evolving.rules import all_live
 from gateway.inbound import key_of
+from gateway.providers import spoken
+from gateway.shapes import spoken_at
 from rules_engine.taco import dump
 
 if TYPE_CHECKING:
@@ -90,6 +93,17 @@ async def rules(request: Request) -> Response:
 
 def _unknown(what: str) -> Response:
     return JSONResponse({"error": f"no {what} has this id"}, status_code=404)
+
+
+async def nowhere(request: Request, error: Exception) -> Response:
+    """What is said at a path where there is nothing, in the words of whoever asks."""
+    base = str(request.base_url).rstrip("/")
+    problem = UnknownPath(
+        f"there is nothing at {request.url.path}: the base URL for clients of OpenAI's API is {base}/v1, for those of "
+        f"Anthropic's {base}; our own pages are /healthz, /metrics and /_gateway/…"
+    )
+    shape = spoken_at("/v1/messages" if spoken(request.headers) == "anthropic" else "")
+    return Response(shape.error_body(problem), problem.status, media_type="application/json")
 
 
 def guarded(page: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:

@@ -25,6 +25,7 @@ from gateway.evolving.rules import POOL, built_in
 from gateway.evolving.study import judge, study
 from gateway.exchange import Exchange, Offer, Walk
 from gateway.models import has_several, list_models
+from gateway.paths import provided
 from gateway.pins import Pins
 from gateway.processes import Worker
 from gateway.providers import Provider, Route, Routes
@@ -181,15 +182,17 @@ def application(config: Config, data: Path) -> Starlette:
             app.state.gateway = gateway
             yield
 
-    return _Application(lifespan=lifespan, routes=[*admin.ROUTES, *memory_pages.routes(data)])
+    routes = [*admin.ROUTES, *memory_pages.routes(data)]
+    return _Application(lifespan=lifespan, routes=routes, exception_handlers={404: admin.nowhere})
 
 
 class _Application(Starlette):
     """Our own pages by Starlette; the paths that belong to the provider as plain ASGI, since each layer costs at each chunk."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in ("http", "websocket") and scope["path"].startswith("/v1/"):
-            await self._provide(scope, receive, send)
+        meant = provided(scope) if scope["type"] in ("http", "websocket") else None
+        if meant is not None:
+            await self._provide(meant, receive, send)
         else:
             await super().__call__(scope, receive, send)
 
@@ -198,7 +201,7 @@ class _Application(Starlette):
         if scope["type"] == "websocket":
             await gateway.websockets.run(scope, receive, send)
             return
-        path, method = scope["path"], scope["method"]
+        path, method = scope["path"].rstrip("/"), scope["method"]
         if method == "GET" and path == "/v1/models" and has_several(gateway.routes, scope):
             await list_models(gateway.routes, scope, receive, send)
         else:

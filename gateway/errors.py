@@ -4,6 +4,7 @@ GatewayError
 ├── BadRequest          400  the body is not what the path takes
 ├── TooLarge            413  the body is over the limit
 ├── UnknownModel        404  no upstream serves the model
+├── UnknownPath         404  it is neither ours nor the provider's
 ├── MissingKey          401  the upstream needs a key and nobody gave one
 ├── UpstreamUnreachable 502  no connection, or none in time
 ├── UpstreamBroke            the upstream ended in the middle of its answer; too late for a status
@@ -53,6 +54,13 @@ class UnknownModel(BadRequest):
 
     status = 404
     code = "model_not_found"
+
+
+class UnknownPath(BadRequest):
+    """It is neither ours nor the provider's."""
+
+    status = 404
+    code = "unknown_path"
 
 
 class MissingKey(GatewayError):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 
-from tests.samples import Sample, dump
+from tests.samples import PROGRESS, SAMPLES, Sample, Step, dump
 from tests.service import ID, Wire
-from tests.wire import CHUNKED, JSON, LAST, Call, Headers, chunk, connected, frame, held, streamed, whole
+from tests.wire import CHUNKED, JSON, LAST, Call, Headers, ask, chunk, connected, frame, held, streamed, whole
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -169,6 +170,42 @@ async def test_3_15_03_what_surrounds_a_shape_is_relayed(method: str, target: st
 
     assert (line.up.last.method, line.up.last.target, line.up.last.body) == (method, target, body or b"")
     assert answer.body == b'{"data": [1.0]}'
+
+
+SLIPS = {
+    "a slash too many in front": (lambda path: f"/{path}", lambda path: path),
+    "a slash too many behind the version": (lambda path: path.replace("/v1/", "/v1//"), lambda path: path),
+    "the version twice": (lambda path: f"/v1{path}", lambda path: path),
+    "no version": (lambda path: path.removeprefix("/v1"), lambda path: path),
+    "a slash at the end": (lambda path: f"{path}/", lambda path: f"{path}/"),
+}
+
+
+@pytest.mark.parametrize(("asked", "told"), SLIPS.values(), ids=SLIPS)
+async def test_a_base_url_with_a_slip_leads_to_where_it_should(
+    asked: Callable[[str], str], told: Callable[[str], str], path: str, sample: Sample, line: Wire
+) -> None:
+    """And what is asked there is rewritten, and on record, like any other."""
+    body = dump(sample.request([Step("tar cvf a.tar .", PROGRESS)]))
+    answer = await line.ask(whole(sample.answer("ok")), f"{asked(path)}?a=b", body)
+
+    assert (answer.status, line.up.last.target) == (200, f"{told(path)}?a=b")
+    assert len(line.up.last.body) < len(body)
+    assert (await line.gateway.row(answer)).shape is not None
+
+
+@pytest.mark.parametrize(
+    "target", ["/openai/chat/completions", "/v1beta/models/m:generateContent", "/v1%2F@evil.test/x"]
+)
+async def test_where_there_is_nothing_it_is_said_what_there_is(target: str, line: Wire) -> None:
+    """In the words of the client's API; no upstream is asked."""
+    count = len(line.up.calls)
+    ours = await ask(line.gateway.url, target, b"{}")
+    theirs = await ask(line.gateway.url, target, b"{}", headers=[JSON, ("anthropic-version", "2023-06-01")])
+
+    assert (ours.status, theirs.status, len(line.up.calls)) == (404, 404, count)
+    assert "/v1" in SAMPLES["/v1/chat/completions"].error(ours.body)
+    assert "/v1" in SAMPLES["/v1/messages"].error(theirs.body)
 
 
 @pytest.mark.parametrize(
