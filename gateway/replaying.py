@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from starlette.types import Message, Receive
 from gateway.config import Config, Upstream
 from gateway.evolving.rules import all_live, read_pools
 from gateway.exchange import Exchange, Walk
+from gateway.passes import Shown
 from gateway.pins import Pins
 from gateway.providers import Route, Routes
 from gateway.quoting import Quotes, said
@@ -35,6 +37,8 @@ from gateway.shapes import Shape, anthropic_messages, chat_completions, response
 from gateway.types import Answer, Headers, Request
 from memory import Decisions
 from rules_engine import RuleSet
+from rules_engine.natures import nature
+from rules_engine.types import Nature
 
 SECONDS_A_TURN = 30.0
 """Between two requests of a session that does not say when they were, as the simulated provider's cache has it."""
@@ -54,6 +58,8 @@ class Replayed:
     accounts: Mapping[str, Any]
     kept: Mapping[str, int]
     rewrites: int
+    natures: Mapping[Nature, Mapping[str, int]]
+    """For each nature of output (file reads, searches, ...) the tokens of all of it in the prompt, `raw` and `forwarded`."""
     used: frozenset[str]
     """Strings that the agent's answer took from tool results."""
     lost: frozenset[str]
@@ -107,9 +113,18 @@ class Replay:
             accounts=record.accounts,
             kept=record.kept,
             rewrites=len(record.rewrites),
+            natures=self._natures(shown),
             used=used,
             lost=self._quotes.standing(used, (one.text for one in shown), absent=True),
         )
+
+    def _natures(self, shown: Iterable[Shown]) -> dict[Nature, Counter[str]]:
+        out: dict[Nature, Counter[str]] = {}
+        for one in shown:
+            counts = out.setdefault(nature(one.item.observation), Counter())
+            counts["raw"] += self._ledger.tokens(one.item.digest, one.item.observation.text)
+            counts["forwarded"] += self._ledger.tokens(one.digest, one.text)
+        return out
 
 
 @asynccontextmanager

@@ -43,7 +43,7 @@ class Ledger:
     """Writes entries up, in the order in which they were made."""
 
     def __init__(self, tokens: TokenCounter, prices: PriceBook) -> None:
-        self._tokens = tokens
+        self._counter = tokens
         self._prices = prices
         self._cache = CacheSimulator()
         self._counts: BoundedCache[bytes, int] = BoundedCache(100_000)
@@ -63,6 +63,10 @@ class Ledger:
         except BaseException:
             self._lines.drop(session)  # it may be half as long as the next entry takes it to be
             raise
+
+    def tokens(self, digest: str, text: str) -> int:
+        """How many `text`, whose digest is given, has."""
+        return self._of(bytes.fromhex(digest), lambda: text)
 
     def _write_up(self, entry: Entry) -> ExchangeRecord:
         reply = _reply(entry)
@@ -125,9 +129,9 @@ class Ledger:
         cached = None
         if price is not None:
             cached = self._cache.look(record.session, counted, price, record.started, record.parent_session)
-        output = self._tokens.count(reply.words) if reply else 0
+        output = self._counter.count(reply.words) if reply else 0
         reported = read_reported(reply.usage if reply else None)
-        return settle(counted, output, reported, price, cached, approximate=self._tokens.approximate)
+        return settle(counted, output, reported, price, cached, approximate=self._counter.approximate)
 
     def _counted(self, told: Told, novel: bool) -> Counted:
         raw = self._of(told.name, lambda: told.words) + MESSAGE_OVERHEAD
@@ -137,7 +141,7 @@ class Ledger:
         saved = 0
         for change in told.changes:
             name.update(change.forwarded.encode())
-            saved += self._text(change.raw, change.before) - self._text(change.forwarded, change.after)
+            saved += self.tokens(change.raw, change.before) - self.tokens(change.forwarded, change.after)
         return Counted(
             raw=told.name,
             forwarded=name.digest(),
@@ -147,13 +151,10 @@ class Ledger:
             novel=novel,
         )
 
-    def _text(self, digest: str, text: str) -> int:
-        return self._of(bytes.fromhex(digest), lambda: text)
-
     def _of(self, name: bytes, text: Callable[[], str]) -> int:
         known = self._counts.get(name)
         if known is None:
-            known = self._tokens.count(text())
+            known = self._counter.count(text())
             self._counts.put(name, known)
         return known
 
@@ -168,8 +169,8 @@ class Ledger:
             omissions=tuple(
                 (name, "".join(change.before[start:end] for start, end in spans)) for name, spans in fresh.omissions
             ),
-            tokens_before=self._text(change.raw, change.before),
-            tokens_after=self._text(change.forwarded, change.after),
+            tokens_before=self.tokens(change.raw, change.before),
+            tokens_after=self.tokens(change.forwarded, change.after),
         )
 
 

@@ -56,6 +56,15 @@ async def test_each_turn_is_one_request(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
+async def test_tokens_by_the_nature_of_the_output(tmp_path: Path) -> None:
+    """What was saved of all output in the prompts is what was saved of each nature."""
+    found = await replay(tmp_path, session(LISTING, LISTING))
+    assert [list(one.natures) for one in found] == [[], ["read"], ["read"]]
+    for one in found[1:]:
+        saved = one.accounts["raw_tokens"] - one.accounts["forwarded_tokens"]
+        assert one.natures["read"]["raw"] - one.natures["read"]["forwarded"] == saved > 0
+
+
 async def test_what_the_agent_used_still_stands(tmp_path: Path) -> None:
     """Strings that a turn takes from a result are found in what was forwarded."""
     found = await replay(tmp_path, session(LISTING, LISTING))
