@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from importlib import import_module
 
 import click
@@ -22,6 +23,16 @@ class Commands(click.Group):
             return None
         command: click.Command = import_module(f"gateway.commands.{cmd_name}").command
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; a file or a folder that cannot be used is told in one line."""
+        try:
+            return super().invoke(ctx)
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise
+            where = f"{error.filename}: " if error.filename else ""
+            raise click.ClickException(f"{where}{error.strerror or error}; look for rights and room there") from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table as it is: help must not import every command."""

@@ -16,6 +16,7 @@ from urllib.error import HTTPError
 from urllib.request import HTTPSHandler, ProxyHandler, build_opener
 
 from gateway import running
+from gateway.agents import AGENTS
 from gateway.config import Config, Upstream, secret
 from gateway.errors import ConfigError
 from gateway.evolving.rules import all_live, read_pools
@@ -57,6 +58,16 @@ def check_installation() -> Iterator[Finding]:
         yield Finding("wrong", "prices", "the price map that comes with litellm was not found; reinstall litellm")
     else:
         yield Finding("ok", "prices", "price map found")
+
+
+def check_agents() -> Finding:
+    """Which agents `run` knows and could start here."""
+    found = [name for name in AGENTS if shutil.which(name)]
+    if not found:
+        return Finding(
+            "note", "agents", "none that `run` knows is on the PATH; point any other at what `taco-gateway up` prints"
+        )
+    return Finding("ok", "agents", f"{', '.join(found)}: `taco-gateway run -- {found[0]}`")
 
 
 def _check_litellm() -> Finding:

@@ -167,7 +167,8 @@ class Reader:
         """Sums over all exchanges, or over those that ended at `since` or later."""
         at = float("-inf") if since is None else since
         counts = (
-            "SELECT count(*), count(DISTINCT session), total(retry), total(rewritten) FROM exchanges WHERE ended >= ?"
+            "SELECT count(*), count(DISTINCT CASE WHEN model IS NOT NULL THEN session END), total(retry), total(rewritten)"
+            " FROM exchanges WHERE ended >= ?"
         )
         ((requests, sessions, retries, rewrites),) = await self._rows(counts, at)
         models: dict[str, dict[str, Any]] = {}

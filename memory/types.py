@@ -165,6 +165,7 @@ class Totals:
 
     requests: int
     sessions: int
+    """Of requests that name a model; each other request is alone."""
     retries: int
     rewrites: int
     outcomes: Mapping[str, int]

@@ -12,11 +12,12 @@ import click
 from gateway.commands.archives import ask
 from gateway.commands.diffs import diff, heading, visible
 from gateway.commands.figures import aligned, plural
+from gateway.commands.groups import Group
 from gateway.commands.options import Refusal, data_option
 from memory import Archive, RewriteRow
 
 
-@click.group("audit")
+@click.group("audit", cls=Group)
 def command() -> None:
     """Every rewrite on record: what the agent sent, what was forwarded, and why."""
 

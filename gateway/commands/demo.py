@@ -18,7 +18,7 @@ from gateway import logs
 from gateway.app import application
 from gateway.commands.archives import ask
 from gateway.commands.diffs import diff, heading, visible
-from gateway.commands.figures import aligned, plural
+from gateway.commands.figures import plural, told
 from gateway.commands.options import open_folder
 from gateway.commands.stats import describe_totals
 from gateway.config import load
@@ -44,9 +44,9 @@ def command(data: Path | None) -> None:
         click.echo(
             f"A session of mini-swe-agent, {len(session.turns)} requests, to a scripted model in the place of {session.model}.\n"
         )
-        click.echo(aligned(describe_totals(ask(folder, lambda archive: archive.totals()))))
+        click.echo(told(describe_totals(ask(folder, lambda archive: archive.totals()))))
         _show_one(ask(folder, _rewrites))
-    click.echo("\nNow with your own agent: taco-gateway run -- AGENT, or taco-gateway up")
+    click.echo("\nNow with your own agent: taco-gateway run -- AGENT")
 
 
 @contextmanager

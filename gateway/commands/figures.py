@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 Row = tuple[str, str]
 Accounts = Mapping[str, Any]
 """The accounts of one request, or sums of several: the same names."""
+WIDTH = 80
+"""Columns of a terminal."""
 
 
 def aligned(rows: Iterable[Sequence[str]]) -> str:
@@ -17,6 +20,19 @@ def aligned(rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table
     )
+
+
+def told(rows: Iterable[Row]) -> str:
+    """Titles, and beside each what is told of it, broken between words so that it fits a terminal."""
+    table = list(rows)
+    left = max((len(title) for title, _ in table), default=0)
+    return aligned(line for title, text in table for line in _broken(title, text, WIDTH - left - 2))
+
+
+def _broken(title: str, text: str, width: int) -> Iterator[Row]:
+    first, *rest = wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+    yield title, first
+    yield from (("", line) for line in rest)
 
 
 def change(before: float, after: float) -> str:
@@ -35,9 +51,10 @@ def rows_of(accounts: Accounts) -> list[Row]:
     novel, repeat = accounts.get("novel_saved", 0), accounts.get("repeat_saved", 0)
     rows = [
         ("Tokens", f"{raw:,} sent by the agent, {forwarded:,} forwarded ({change(raw, forwarded)})"),
-        ("", f"saved: {novel:,} where they came first, {repeat:,} where they were sent again"),
-        *_money(accounts),
+        ("", f"saved: {novel:,} at first sight, {repeat:,} on later turns"),
+        ("", "counted here with o200k_base"),
         *_reported(accounts.get("reported") or {}),
+        *_money(accounts),
     ]
     for title, name in (("Saved by", "saved_by_class"), ("", "saved_by_rule")):
         if shares := accounts.get(name):
@@ -67,13 +84,13 @@ def _money(accounts: Accounts) -> list[Row]:
 
 def _reported(reported: Mapping[str, int | None]) -> list[Row]:
     names = (
-        ("input", "of prompts"),
+        ("input", "tokens of prompts"),
         ("cached", "of them cached"),
         ("cache_write", "written to the cache"),
         ("output", "of answers"),
     )
     said = [f"{value:,} {what}" for name, what in names if (value := reported.get(name)) is not None]
-    return [("Reported", "tokens: " + ", ".join(said))] if said else []
+    return [("Reported", "by the provider: " + ", ".join(said))] if said else []
 
 
 def counted(counts: Mapping[str, int]) -> str:

@@ -43,6 +43,9 @@ def command(files: Sequence[Path], out: TextIO | None) -> None:
     if out is not None:
         out.write(dump([verdict.rule for verdict in verdicts if verdict.admitted]))
     click.echo(_describe(archive, verdicts))
+    if any(verdict.admitted for verdict in verdicts):
+        kept = f"taco-gateway rules import {out.name}" if out else "nothing is kept: --out FILE writes the pool"
+        click.echo(f"Put them in use: {kept}", err=True)
 
 
 class _Archive:

@@ -10,6 +10,7 @@ import click
 
 from gateway.commands.diffs import visible
 from gateway.commands.figures import aligned
+from gateway.commands.groups import Group
 from gateway.commands.options import Refusal, data_option
 from gateway.commands.tenants import remembered, tenant_option
 from memory.levels import Evidence, read_pointer
@@ -35,7 +36,7 @@ def index(rebuild: bool, tenant: str | None, data: Path) -> None:
         click.echo(f"Left out: {visible(line)}", err=True)
 
 
-@click.group("fact")
+@click.group("fact", cls=Group)
 def fact() -> None:
     """L2: facts, one a line."""
 
@@ -75,7 +76,7 @@ def drop_fact(id_: str, tenant: str | None, data: Path) -> None:
     click.echo(f"Dropped: {visible(dropped.text)}")
 
 
-@click.group("sop")
+@click.group("sop", cls=Group)
 def sop() -> None:
     """L3: procedures, one file each; nothing in them is ever run."""
 
@@ -127,7 +128,7 @@ def drop_procedure(name: str, tenant: str | None, data: Path) -> None:
         click.echo(f"Dropped: {memory.levels.drop_procedure(name.removeprefix('L3:'))}")
 
 
-@click.group("candidate")
+@click.group("candidate", cls=Group)
 def candidate() -> None:
     """What may become a fact or a procedure, and waits for a person."""
 

@@ -15,6 +15,7 @@ import click
 from gateway.commands import levels
 from gateway.commands.diffs import visible
 from gateway.commands.figures import aligned, plural
+from gateway.commands.groups import Group
 from gateway.commands.options import Refusal, config_option, data_option, json_option, read_config
 from gateway.commands.tenants import remembered, tenant_option
 from gateway.commands.waiting import watch_run, watched
@@ -27,16 +28,12 @@ QUOTED = 300
 """Characters of a proof that are shown."""
 
 
-@click.group("memory")
+@click.group("memory", cls=Group)
 def command() -> None:
     """Every session, what is known from it, and how the two are linked.
 
     Each takes --data, the folder, and all but `status`, which lists them, --tenant.
     """
-
-
-for each in levels.COMMANDS:
-    command.add_command(each)
 
 
 def _moment(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
@@ -244,7 +241,7 @@ def restore(session: str, output: TextIO, tenant: str | None, data: Path) -> Non
 @data_option
 def forget(session: str, yes: bool, tenant: str | None, data: Path) -> None:
     """Take a session out of every file, for good; what it proved stays, marked so."""
-    if not yes and not sys.stdin.isatty():
+    if not yes and not is_asked():
         raise Refusal("a session that was forgotten cannot be had back: say --yes if that is what you want")
     with remembered(data, tenant) as memory:
         if not yes:
@@ -283,6 +280,8 @@ def retain(days: float | None, megabytes: float | None, yes: bool, tenant: str |
 @data_option
 def redact(pattern: str | None, as_json: bool, tenant: str | None, data: Path) -> None:
     """Redact everything that is stored again: by a pattern of RE2, or by the forms of secrets that this version knows."""
+    if pattern is not None and is_asked():
+        click.confirm(f"Redact whatever {pattern} fits in every session, for good?", abort=True)
     with remembered(data, tenant) as memory:
         done, files = watched("Redacting", lambda: memory.redact(pattern))
     if as_json:
@@ -344,6 +343,15 @@ def mcp(tenant: str | None, data: Path) -> None:
 
     with remembered(data, tenant) as memory:
         serve(memory)
+
+
+def is_asked() -> bool:
+    """Whether a person sits there who can answer."""
+    return sys.stdin.isatty()
+
+
+for each in levels.COMMANDS:
+    command.add_command(each)
 
 
 def _when(time: float) -> str:

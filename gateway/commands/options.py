@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,6 +32,12 @@ def data_option(function: F) -> F:
         show_default="$TACO_DATA or ~/.taco-gateway",
         help="Folder with everything that the gateway keeps.",
     )(function)
+
+
+def with_data(command: str, data: Path) -> str:
+    """A command to type next: `--data` is part of it unless the folder is the one that it takes anyway."""
+    usual = Path(os.environ.get("TACO_DATA") or Path.home() / ".taco-gateway")
+    return command if data == usual else f"{command} --data {shlex.quote(str(data))}"
 
 
 def config_option(function: F) -> F:

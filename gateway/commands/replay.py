@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from gateway.commands.diffs import visible
-from gateway.commands.figures import Row, aligned, change, counted, dollars, plural, rows_of
+from gateway.commands.figures import Row, change, counted, dollars, plural, rows_of, told
 from gateway.commands.options import Refusal, config_option, data_option, json_option, read_config
 from gateway.config import Config
 from gateway.errors import ConfigError
@@ -120,7 +120,9 @@ def command(
             click.echo(f"Left out: {reason}", err=True)
         if len(sums.left_out) > SHOWN:
             click.echo(f"Left out: and {len(sums.left_out) - SHOWN} more, which --json lists", err=True)
-        click.echo(aligned(_describe(sums)))
+        click.echo(told(_describe(sums)))
+        if not sums.requests and not sums.left_out:
+            click.echo("No session was found; `taco-gateway replay --help` says what the files have to be.", err=True)
 
 
 async def _replay(files: Sequence[Path], days: float | None, model: str, config: Config, data: Path) -> Sums:

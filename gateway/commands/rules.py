@@ -16,6 +16,7 @@ import click
 from gateway.commands.archives import ask
 from gateway.commands.diffs import visible
 from gateway.commands.figures import aligned, plural
+from gateway.commands.groups import Group
 from gateway.commands.options import Refusal, config_option, data_option, open_folder, read_config
 from gateway.errors import ConfigError
 from gateway.evolving.pools import SHARED
@@ -32,7 +33,7 @@ T = TypeVar("T")
 HEED = "Gateways heed it within a second, for tool results that they see first; what was decided stays as it is."
 
 
-@click.group("rules")
+@click.group("rules", cls=Group)
 def command() -> None:
     """The rules: what is in use, what is in trial, what was refused and why."""
 
@@ -211,6 +212,10 @@ def _run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 def _find(pool: Pool, name: str) -> Entry:
     id_, _, version = name.partition("@")
     versions = {ref[1]: entry for ref, entry in pool.entries.items() if ref[0] == id_}
+    if id_ in (*LOSSLESS, "shown"):
+        raise Refusal(
+            f"{id_} is a lossless kind and no rule; `disabled` under `rules` in config.yaml switches kinds off"
+        )
     if not versions:
         raise Refusal(f"no rule has the id {id_}; `taco-gateway rules list --all` shows them")
     if version and (not version.isdigit() or int(version) not in versions):

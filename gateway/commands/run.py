@@ -17,8 +17,9 @@ import uvloop
 
 from gateway import agents, logs, running
 from gateway.commands.archives import ask
-from gateway.commands.figures import change, dollars, plural
-from gateway.commands.options import Refusal, config_option, data_option, open_folder, read_config
+from gateway.commands.figures import change, counted, dollars, plural
+from gateway.commands.options import Refusal, config_option, data_option, open_folder, read_config, with_data
+from gateway.commands.stats import asked_of_models
 from gateway.commands.up import gateway_at
 from gateway.config import Config
 from gateway.setup import Setup
@@ -176,18 +177,26 @@ def report(totals: Totals, agent: str, data: Path) -> None:
     """What was saved, on standard error: the output is the agent's."""
     click.echo(f"\ntaco-gateway: {_summary(totals, agent)}", err=True)
     if totals.rewrites:
-        click.echo(f"See every rewrite: taco-gateway audit list --data {data}", err=True)
+        click.echo(f"See every rewrite: {with_data('taco-gateway audit list', data)}", err=True)
 
 
 def _summary(totals: Totals, agent: str) -> str:
     accounts = totals.accounts
     raw, forwarded = (int(str(accounts.get(name, 0))) for name in ("raw_tokens", "forwarded_tokens"))
+    requests = plural(asked_of_models(totals), "request")
     if not totals.requests:
         return f"nothing was saved: no request came by. Does {agent} read the variables that `taco-gateway env` prints?"
+    if not asked_of_models(totals):
+        return f"nothing was saved: none of the {plural(totals.requests, 'request')} that came by was to a model."
+    if set(totals.outcomes) == {"failed"}:
+        return (
+            f"nothing was saved: {requests}, and none was answered well; `taco-gateway doctor` looks for what is wrong."
+        )
     if raw <= forwarded:
-        return f"nothing was saved in {plural(totals.requests, 'request')}: no tool result could be made shorter without loss."
+        why = f"tool results stay as they came ({counted(totals.kept)})" if totals.kept else "there was no tool result"
+        return f"nothing was saved in {requests}: {why}."
     saved = f"{raw - forwarded:,} of {raw:,} prompt tokens saved ({change(raw, forwarded)})"
     before, after = accounts.get("cost_raw"), accounts.get("cost_forwarded")
     if isinstance(before, float) and isinstance(after, float):
         saved += f", {dollars(before - after)} of {dollars(before)} at cached prices ({change(before, after)})"
-    return f"{saved} in {plural(totals.requests, 'request')}; {plural(totals.rewrites, 'tool result')} rewritten."
+    return f"{saved} in {requests}; {plural(totals.rewrites, 'tool result')} rewritten."

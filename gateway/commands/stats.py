@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -10,8 +11,9 @@ from pathlib import Path
 import click
 
 from gateway.commands.archives import ask
-from gateway.commands.figures import Row, aligned, counted, plural, rows_of
+from gateway.commands.figures import Row, counted, plural, rows_of, told
 from gateway.commands.options import Refusal, data_option, json_option
+from gateway.evolving.budget import Sums, spent
 from memory import ExchangeRow, Totals
 
 
@@ -19,39 +21,65 @@ from memory import ExchangeRow, Totals
 @click.option(
     "--request", "request", metavar="ID", help="One request only (the id is in its x-taco-request-id header)."
 )
+@click.option("--since", "days", type=click.FloatRange(min=0), metavar="DAYS", help="Only requests of the last DAYS.")
 @json_option
 @data_option
-def command(request: str | None, as_json: bool, data: Path) -> None:
+def command(request: str | None, days: float | None, as_json: bool, data: Path) -> None:
     """Tokens and money that were saved, over all requests or for one."""
     if request is None:
-        totals = ask(data, lambda archive: archive.totals())
-        click.echo(json.dumps(asdict(totals)) if as_json else aligned(describe_totals(totals)))
+        since = None if days is None else time.time() - days * 86_400
+        totals = ask(data, lambda archive: archive.totals(since))
+        rows = [*describe_totals(totals), *_proposing(spent(data / "budget"))]
+        click.echo(json.dumps(asdict(totals)) if as_json else told(rows))
         return
     exchange = ask(data, lambda archive: archive.exchange(request))
     if exchange is None:
         raise Refusal(f"no request has the id {request}; the id is in the x-taco-request-id header of its answer")
-    click.echo(json.dumps(asdict(exchange)) if as_json else aligned(describe_exchange(exchange)))
+    click.echo(json.dumps(asdict(exchange)) if as_json else told(describe_exchange(exchange)))
 
 
 def describe_totals(totals: Totals) -> list[Row]:
     """All requests, for a person."""
     if not totals.requests:
         return [("Requests", "none came by yet; `taco-gateway up` prints how to point an agent here")]
+    asked = asked_of_models(totals)
+    aside = f"; {totals.requests - asked:,} others were passed on" if asked < totals.requests else ""
     rows = [
         (
             "Requests",
-            f"{plural(totals.requests, 'request')} in {plural(totals.sessions, 'session')}, {totals.retries:,} retries",
+            f"{plural(asked, 'request')} in {plural(totals.sessions, 'session')}, {totals.retries:,} retries{aside}",
         ),
         ("", counted(totals.outcomes)),
         ("Rewritten", plural(totals.rewrites, "tool result")),
         *rows_of(totals.accounts),
         ("No price", counted(_unpriced(totals))),
         ("Kept raw", counted(totals.kept)),
-        ("Signals", counted(totals.signals)),
+        ("Missed", _missed(totals)),
+        ("Models", counted(_models(totals)) if len(_models(totals)) > 1 else ""),
     ]
-    if len(totals.models) > 1:
-        rows += [("Models", counted({name or "none": int(str(of["requests"])) for name, of in totals.models.items()}))]
     return [row for row in rows if row[1]]
+
+
+def asked_of_models(totals: Totals) -> int:
+    """Requests that name a model; the others have nothing that could be rewritten."""
+    return sum(_models(totals).values())
+
+
+def _models(totals: Totals) -> dict[str, int]:
+    return {name: int(str(of["requests"])) for name, of in totals.models.items() if name}
+
+
+def _missed(totals: Totals) -> str:
+    if totals.signals:
+        return f"{counted(totals.signals)}: signs that an agent wanted what was left out"
+    return "no sign that an agent wanted what was left out" if totals.rewrites else ""
+
+
+def _proposing(sums: Sums) -> list[Row]:
+    """What a model of ours cost that proposes rules."""
+    if not sums.ours:
+        return []
+    return [("Proposer", f"{sums.ours:,} tokens since yesterday, {sums.share():.2%} of all")]
 
 
 def _unpriced(totals: Totals) -> dict[str, int]:
@@ -77,7 +105,7 @@ def describe_exchange(exchange: ExchangeRow) -> list[Row]:
         ("Error", exchange.error or ""),
         *(rows_of(exchange.accounts) if exchange.accounts else ()),
         ("Kept raw", counted(exchange.kept)),
-        ("Rewritten", "".join(f"audit show {id_}  " for id_ in exchange.rewrites).rstrip()),
+        ("Rewritten", ", ".join(f"audit show {id_}" for id_ in exchange.rewrites)),
         ("Signals", ", ".join(f"{s.name} ({s.evidence})" for s in exchange.signals)),
     ]
     return [row for row in rows if row[1]]

@@ -17,7 +17,7 @@ import uvloop
 from gateway import logs, running
 from gateway.agents import base_urls
 from gateway.app import application
-from gateway.commands.options import Refusal, config_option, data_option, open_folder, read_config
+from gateway.commands.options import Refusal, config_option, data_option, open_folder, read_config, with_data
 from gateway.config import Config
 from gateway.errors import GatewayError
 from gateway.serving import serving
@@ -55,8 +55,16 @@ async def _serve(config: Config, data: Path, host: str, port: int) -> None:
     async with gateway_at(config, data, host, port) as url:
         _leave_on_signals(leave)
         click.echo("\n".join(f"export {name}={value}" for name, value in base_urls(url).items()))
+        click.echo(_next(data), err=True)
         await leave.wait()
         click.echo("Stopping; requests under way have 10 s.", err=True)
+
+
+def _next(data: Path) -> str:
+    """What a person does now, in another terminal."""
+    run, stats = with_data("taco-gateway run", data), with_data("taco-gateway stats", data)
+    lines = ("taco-gateway serves. Next, in another terminal:", f"{run} -- AGENT", stats)
+    return "\n  ".join(lines)
 
 
 @asynccontextmanager

@@ -156,6 +156,18 @@ class Budget:
         _read(self._today, file)
 
 
+def spent(folder: Path) -> Sums:
+    """What was written down yesterday and today, for `stats`."""
+    sums = Sums()
+    for path in folder.glob(f"*{SUFFIX}"):
+        day = _Day(path.name)
+        with path.open("rb") as file:
+            _read(day, file)
+        sums.ours += day.sums.ours
+        sums.traffic += day.sums.traffic
+    return sums
+
+
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 

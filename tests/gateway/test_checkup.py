@@ -67,6 +67,24 @@ def test_an_old_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.state, "built with 99.0.0 or newer" in found.says) == ("wrong", True)
 
 
+@pytest.mark.parametrize(
+    ("there", "state", "said"),
+    [
+        pytest.param([], "note", "none that `run` knows", id="none"),
+        pytest.param(["qwen", "codex", "vim"], "ok", "codex, qwen: `taco-gateway run -- codex`", id="two and another"),
+    ],
+)
+def test_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: list[str], state: str, said: str) -> None:
+    """Those that can be started through the gateway are named, and how."""
+    for name in there:
+        (tmp_path / name).write_text("")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = checkup.check_agents()
+    assert found.state == state
+    assert said in found.says
+
+
 def test_a_folder_that_is_not_there_yet(tmp_path: Path) -> None:
     """It is not made for the sake of a check."""
     (found,) = checkup.check_folder(tmp_path / "x")

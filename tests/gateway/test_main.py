@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +26,26 @@ def test_help_names_every_command() -> None:
     out = invoke("--help").stdout.partition("Commands:")[2]
     places = [out.index(f"\n  {name} ") for name in COMMANDS]
     assert places == sorted(places)
+
+
+def test_a_folder_that_is_none(tmp_path: Path) -> None:
+    """Whatever a command wants of it, that is said in one line, without a traceback."""
+    (tmp_path / "file").write_text("")
+    result = invoke("memory", "status", "--data", tmp_path / "file")
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"Error: {tmp_path}/file/memory")
+    assert result.stderr.count("\n") == 1
+
+
+def test_nobody_reads_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader that leaves early, such as `head`, is no trouble with a file."""
+
+    def gone(context: object) -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr(import_module("gateway.commands.doctor").command, "invoke", gone)
+    result = invoke("doctor")
+    assert (result.exit_code, result.stderr) == (1, "")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

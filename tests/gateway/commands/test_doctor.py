@@ -45,6 +45,7 @@ async def test_all_is_well(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (data / "config.yaml").write_text(CONFIG.format(port=free_port(), url=url))
         result = await asyncio.to_thread(invoke, "doctor", "--data", data)
     assert result.exit_code == 0, result.stdout
+    assert result.stderr == f"All is well. Next: taco-gateway run --data {data} -- AGENT\n"
     states = {line.split()[1]: line.split()[0] for line in result.stdout.splitlines()}
     assert set(states.values()) == {"ok", "note"}
     assert {"litellm", "sqlite", "tokens", "prices", "disk", "store", "decisions", "archive", "upstream", "key"} <= {
@@ -63,6 +64,7 @@ def test_what_is_wrong_is_found(data: Path) -> None:
     (data / "config.yaml").write_text(CONFIG.format(port=free_port(), url=f"http://127.0.0.1:{free_port()}"))
     result = invoke("doctor", "--data", data)
     assert result.exit_code == 1
+    assert result.stderr == "3 things to mend: see above.\n"
     changed, key, upstream = (line for line in result.stdout.splitlines() if line.startswith("wrong"))
     assert "`taco-gateway audit verify` shows all" in changed
     assert "DOCTORS_KEY is not set; set it" in key

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.commands.figures import aligned, change, counted, dollars, plural, rows_of
+from gateway.commands.figures import aligned, change, counted, dollars, plural, rows_of, told
 
 KNOWN: dict[str, Any] = {
     "raw_tokens": 2000,
@@ -42,6 +42,23 @@ def test_columns_are_aligned() -> None:
     assert aligned([("a", "bb"), ("ccc", "")]) == "a    bb\nccc"
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        pytest.param([], "", id="nothing to tell"),
+        pytest.param([("A", ""), ("", "b")], "A\n   b", id="no text, and no title"),
+        pytest.param([("A", "w" * 90)], f"A  {'w' * 90}", id="a word too long to fit"),
+        pytest.param(
+            [("Ab", "word " * 20), ("", "c")], f"Ab  {'word ' * 15}\n    word{' word' * 4}\n    c", id="a long text"
+        ),
+    ],
+)
+def test_told(rows: list[tuple[str, str]], said: str) -> None:
+    """What is too long for a terminal goes on in the next line, below its beginning."""
+    out = told(rows)
+    assert out == said.replace(" \n", "\n")
+
+
 def test_counts_and_words() -> None:
     """The largest comes first, equals by name; one is one."""
     assert counted({"b": 1, "c": 2000, "a": 1}) == "2,000 c, 1 a, 1 b"
@@ -58,6 +75,6 @@ def test_rows_tell_tokens_money_and_origin() -> None:
     rows = dict(row for row in rows_of(KNOWN) if row[0])
     assert rows["Tokens"] == "2,000 sent by the agent, 1,500 forwarded (−25.0 %)"
     assert rows["Money"] == "$0.0200 for prompts as sent, $0.0150 as forwarded (−25.0 %)"
-    assert rows["Reported"] == "tokens: 1,490 of prompts, 7 of answers"
+    assert rows["Reported"] == "by the provider: 1,490 tokens of prompts, 7 of answers"
     assert ("", "shown 400, gutter 100") in rows_of(KNOWN)
-    assert ("", "saved: 100 where they came first, 400 where they were sent again") in rows_of(KNOWN)
+    assert ("", "saved: 100 at first sight, 400 on later turns") in rows_of(KNOWN)

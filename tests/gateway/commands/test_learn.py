@@ -61,6 +61,8 @@ def test_a_pool(files: list[Path], tmp_path: Path) -> None:
     assert result.exit_code == 0, result.stderr
     assert result.stderr.count("broken.jsonl, line 1: not JSON") == 1
     assert "48 tool results in 48 sessions: 1 rule mined, 1 admitted." in result.stdout
+    assert result.stderr.endswith(f"Put them in use: taco-gateway rules import {tmp_path / 'pool.json'}\n")
+    assert "nothing is kept: --out FILE writes the pool" in invoke("learn", *files).stderr
     (rule,) = load((tmp_path / "pool.json").read_text())
     assert (rule.id, rule.provenance, rule.evidence["sources"]) == ("mined_cargo_build", "mined", 4)
     assert "crate" not in (tmp_path / "pool.json").read_text()
@@ -74,4 +76,5 @@ def test_refusals_are_told(files: list[Path], tmp_path: Path) -> None:
     result = invoke("learn", *files)
     assert result.exit_code == 0
     assert "0 admitted" in result.stdout
+    assert result.stderr == ""
     assert set(tmp_path.iterdir()) == before

@@ -8,7 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from gateway.__main__ import main
 from tests.commandline import invoke
 from tests.gateway.remembered import GOING, LIVE, NAME, OLD, remember
 from tests.memory.L4_raw_sessions.talks import Talks
@@ -192,6 +194,16 @@ def test_redact(talks: Talks) -> None:
     assert "[redacted:pattern]" in ask(talks, "show", GOING)
     assert "needle three" not in ask(talks, "show", GOING)
     assert json.loads(ask(talks, "redact", "--json"))["members"] == 0
+
+
+def test_a_person_is_asked_before_a_pattern_goes(talks: Talks, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a terminal a slip can still be taken back; a script is not asked."""
+    words = ["memory", "redact", "needle", "--data", str(talks.root)]
+    monkeypatch.setattr("gateway.commands.memory.is_asked", lambda: True)
+    assert CliRunner().invoke(main, words, input="n\n").exit_code == 1
+    assert "needle three" in ask(talks, "show", GOING)
+    assert CliRunner().invoke(main, words, input="y\n").exit_code == 0
+    assert "needle three" not in ask(talks, "show", GOING)
 
 
 def test_status(talks: Talks) -> None:

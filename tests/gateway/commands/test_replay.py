@@ -45,12 +45,13 @@ def test_rules_that_cannot_be_used(session: Path, tmp_path: Path) -> None:
 
 
 def test_an_empty_file(tmp_path: Path) -> None:
-    """No session is no error, and no figure."""
+    """No session is no error, and no figure; what is taken for one is said."""
     (tmp_path / "x.jsonl").write_text("")
     result = invoke("replay", tmp_path / "x.jsonl", "--data", tmp_path)
     assert result.exit_code == 0
     assert "0 requests in 0 sessions" in result.stdout
     assert "Tokens" not in result.stdout
+    assert "No session was found" in result.stderr
 
 
 def test_a_session(session: Path, tmp_path: Path) -> None:

@@ -88,6 +88,8 @@ def test_import_and_export(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         pytest.param(("disable", "nix"), "no rule has the id nix", id="no such rule"),
+        pytest.param(("disable", "gutter"), "gutter is a lossless kind and no rule", id="a kind"),
+        pytest.param(("retire", "shown"), "shown is a lossless kind and no rule", id="pointers"),
         pytest.param(("rollback", "pip_install@7"), "pip_install has no version 7; it has 1", id="no such version"),
         pytest.param(("diff", "pip_install"), "came from no other rule", id="nothing to compare with"),
     ],

@@ -30,18 +30,20 @@ sys.exit(7)
 """
 
 
-def totals(requests: int, rewrites: int = 0, **accounts: object) -> Totals:
+def totals(
+    requests: int, rewrites: int = 0, *, model: str = "m", ended: str = "completed", kept: int = 0, **accounts: object
+) -> Totals:
     """Sums of which most is nothing."""
     return Totals(
         requests=requests,
         sessions=requests,
         retries=0,
         rewrites=rewrites,
-        outcomes={},
-        kept={},
+        outcomes={ended: requests},
+        kept={"no gain": kept} if kept else {},
         signals={},
         accounts=accounts,
-        models={},
+        models={model: {"requests": requests, "accounts": accounts}},
     )
 
 
@@ -55,8 +57,23 @@ def totals(requests: int, rewrites: int = 0, **accounts: object) -> Totals:
         ),
         pytest.param(
             totals(3, raw_tokens=9, forwarded_tokens=9),
-            "nothing was saved in 3 requests: no tool result could be made shorter without loss.",
+            "nothing was saved in 3 requests: there was no tool result.",
             id="nothing to save",
+        ),
+        pytest.param(
+            totals(3, kept=2, raw_tokens=9, forwarded_tokens=9),
+            "nothing was saved in 3 requests: tool results stay as they came (2 no gain).",
+            id="nothing saved",
+        ),
+        pytest.param(
+            totals(2, model=""),
+            "nothing was saved: none of the 2 requests that came by was to a model.",
+            id="questions beside the conversation",
+        ),
+        pytest.param(
+            totals(2, ended="failed", raw_tokens=9, forwarded_tokens=9),
+            "nothing was saved: 2 requests, and none was answered well; `taco-gateway doctor` looks for what is wrong.",
+            id="all failed",
         ),
         pytest.param(
             totals(1, 1, raw_tokens=1000, forwarded_tokens=900),

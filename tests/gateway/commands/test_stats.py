@@ -8,6 +8,8 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from gateway.commands.stats import describe_exchange, describe_totals
 from memory import ExchangeRow, Totals
 from tests.commandline import invoke
@@ -91,7 +93,41 @@ def test_requests_without_a_price_are_named() -> None:
     }
     rows = dict(describe_totals(replace(NOTHING, requests=8, models=models)))
     assert rows["No price"] == "2 a"
-    assert rows["Models"] == "5 none, 2 a, 1 b"
+    assert rows["Models"] == "2 a, 1 b"
+    assert rows["Requests"] == "3 requests in 0 sessions, 0 retries; 5 others were passed on"
+
+
+@pytest.mark.parametrize(
+    ("rewrites", "signals", "said"),
+    [
+        pytest.param(0, {}, None, id="nothing was rewritten"),
+        pytest.param(2, {}, "no sign that an agent wanted what was left out", id="no complaint"),
+        pytest.param(
+            2, {"recall": 1}, "1 recall: signs that an agent wanted what was left out", id="something was asked for"
+        ),
+    ],
+)
+def test_what_was_missed(rewrites: int, signals: dict[str, int], said: str | None) -> None:
+    """Whether agents asked for what was left out is told of all rewrites, even if it is that they did not."""
+    found = replace(NOTHING, requests=1, rewrites=rewrites, signals=signals)
+    assert dict(describe_totals(found)).get("Missed") == said
+
+
+def test_what_a_proposing_model_cost(data: Path) -> None:
+    """Our own tokens are told with their share of all, and not where there are none."""
+    assert "Proposer" not in invoke("stats", "--data", data).stdout
+    (data / "budget").mkdir(exist_ok=True)
+    (data / "budget" / "2026-01-02.spend").write_text('\n["a", 30, 970]\n["b", 0, 500]')
+    assert "Proposer   30 tokens since yesterday, 2.00% of all" in invoke("stats", "--data", data).stdout
+
+
+def test_only_the_last_days(data: Path) -> None:
+    """Requests before them are left out of the sums."""
+    with closing(sqlite3.connect(data / "archive.sqlite")) as database:
+        database.execute("UPDATE exchanges SET ended = ended - 5 * 86400 WHERE rowid % 2")
+        database.commit()
+    sums = json.loads(invoke("stats", "--json", "--since", "1", "--data", data).stdout)
+    assert 0 < sums["requests"] < 10
 
 
 def test_totals(data: Path) -> None:

@@ -77,6 +77,7 @@ async def test_serves_until_told_to_stop(start: Any) -> None:
     gateway.process.send_signal(signal.SIGINT)
     out, err = await gateway.process.communicate()
     assert out.decode() == f"export OPENAI_API_BASE={gateway.url}/v1\nexport ANTHROPIC_BASE_URL={gateway.url}\n"
+    assert f"taco-gateway run --data {gateway.data} -- AGENT" in err.decode()
     assert "Stopping" in err.decode()
     assert gateway.process.returncode == 0
     assert not note.exists()

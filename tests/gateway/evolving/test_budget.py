@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.evolving.budget import Budget, Sums
+from gateway.evolving.budget import Budget, Sums, spent
 
 DAY = 86400.0
 
@@ -170,6 +170,16 @@ def test_a_disk_that_fails_loses_no_traffic(tmp_path: Path, clock: Clock) -> Non
 
     assert budget.figures()["of"] == 100_000
     assert budget.reserve("s", 100) is None
+
+
+def test_what_was_spent_is_read_without_a_budget(tmp_path: Path, clock: Clock) -> None:
+    """The files of all days that are kept, each from its beginning; where there are none nothing was spent."""
+    assert spent(tmp_path / "none") == Sums()
+    budget = opened(tmp_path / "budget", clock)
+    budget.saw("s", 100_000)
+    budget.spend("s", 300)
+    (tmp_path / "budget" / "2000-01-01.spend").write_text('\n["x", 2, 30]')
+    assert spent(tmp_path / "budget") == Sums(302, 100_030)
 
 
 @given(steps=st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 50_000), st.integers(1, 3000)), max_size=20))
