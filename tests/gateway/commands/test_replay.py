@@ -80,7 +80,9 @@ def test_losses_are_named() -> None:
     """A string that was used and no longer stood is counted, with the place where it was missed."""
     sums = Sums()
     used = frozenset({"a/b.py", "x_\x1b1"})
-    found = Replayed(accounts={"raw_tokens": 1, "approximate": True}, kept={}, rewrites=0, used=used, lost=used)
+    found = Replayed(
+        accounts={"raw_tokens": 1, "approximate": True}, kept={}, rewrites=0, natures={}, used=used, lost=used
+    )
     sums.add(Recorded("s", None, (), ()), 4, found)
     rows = _describe(sums)
     assert ("", "a/b.py  (s, message 4)") in rows
