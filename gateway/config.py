@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
+import re
 import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
+from urllib.parse import urlsplit
 
 import yaml
 
 from gateway.errors import ConfigError
 from rules_engine import Settings
 from rules_engine.evolution.numbers import Numbers
+
+_VARIABLE = re.compile(r"[A-Za-z_]\w*")
+_BLANK = re.compile(r"\s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,9 +184,6 @@ def parse(text: str, name: str = "config.yaml") -> Config:
     if node is None:
         return Config()
     config: Config = _build(node, Config, name, "the file")
-    for upstream in config.upstreams:
-        if upstream.via == "passthrough" and not upstream.url.startswith(("http://", "https://")):
-            raise ConfigError(f"{name}: upstream '{upstream.name}' needs a url that begins with http:// or https://")
     return config
 
 
@@ -226,9 +229,14 @@ def _record(node: yaml.Node, kind: Any, name: str, where: str, line: str) -> Any
     hints = _hints(kind)
     given: dict[str, Any] = {}
     for key, value in node.value:
-        if key.value not in hints:
-            at = f"{name}, line {key.start_mark.line + 1}"
-            raise ConfigError(f"{at}: unknown key '{key.value}' in {where}; known: {', '.join(sorted(hints))}")
+        at = f"{name}, line {key.start_mark.line + 1}"
+        if not isinstance(key, yaml.ScalarNode) or key.value not in hints:
+            said = key.value if isinstance(key, yaml.ScalarNode) else "[…]"
+            raise ConfigError(f"{at}: unknown key '{said}' in {where}; known: {', '.join(sorted(hints))}")
+        if key.value in given:
+            raise ConfigError(f"{at}: '{key.value}' stands twice in {where}; leave one of them")
+        if value.tag == "tag:yaml.org,2002:null":
+            continue  # all that stands under it is a comment, or nothing does
         given[key.value] = _build(
             value, hints[key.value], name, key.value if where == "the file" else f"{where}.{key.value}"
         )
@@ -236,9 +244,34 @@ def _record(node: yaml.Node, kind: Any, name: str, where: str, line: str) -> Any
     if missing:
         raise ConfigError(f"{line}: {where} lacks '{missing[0]}'")
     try:
-        return kind(**given)
+        built = kind(**given)
+        _check(built)
     except ValueError as error:
         raise ConfigError(f"{line}: {where}: {error}") from error
+    return built
+
+
+def _check(built: object) -> None:
+    """Whether values that are of the right kind can be meant. Raises `ValueError`."""
+    match built:
+        case Server() if built.port > 65535 or not (built.max_body_mb and built.connect_seconds and built.read_seconds):
+            raise ValueError("port must be at most 65535, max_body_mb and the seconds more than 0")
+        case Store(queue=0):
+            raise ValueError("queue must be at least 1")
+        case Upstream(via="passthrough", name=name, url=url) if not _is_base(url):
+            raise ValueError(f"upstream '{name}' needs a url that begins with http:// or https://, as https://host/v1")
+    variable = getattr(built, "key_env", "")
+    if variable and not _VARIABLE.fullmatch(variable):  # it may be the key itself, so it is not said again
+        raise ValueError("key_env must be the name of an environment variable that holds the key, not the key")
+
+
+def _is_base(url: str) -> bool:
+    try:
+        at = urlsplit(url)
+        found = at.scheme in ("http", "https") and bool(at.hostname) and (at.port or 1) > 0
+    except ValueError:
+        return False
+    return found and not (at.query or at.fragment or _BLANK.search(url))
 
 
 def _hints(kind: Any) -> Mapping[str, Any]:
@@ -250,7 +283,10 @@ def _is_required(f: dataclasses.Field[Any]) -> bool:
 
 
 def _scalar(node: yaml.ScalarNode, kind: Any, where: str, line: str) -> Any:
-    value = yaml.SafeLoader("").construct_object(node) if node.tag != "tag:yaml.org,2002:str" else node.value
+    try:
+        value = yaml.SafeLoader("").construct_object(node) if node.tag != "tag:yaml.org,2002:str" else node.value
+    except (yaml.YAMLError, ValueError):
+        value = None  # its tag is for something else
     if get_origin(kind) is Literal:
         if node.value in get_args(kind):  # as it is written: in YAML, `off` is a truth
             return node.value
@@ -259,6 +295,8 @@ def _scalar(node: yaml.ScalarNode, kind: Any, where: str, line: str) -> Any:
         value = float(value)
     if isinstance(kind, types.UnionType) or not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise ConfigError(f"{line}: {where} must be {_named(kind)}, not {node.value!r}")
+    if isinstance(value, int | float) and not 0 <= value < math.inf:
+        raise ConfigError(f"{line}: {where} must be 0 or more, not {node.value}")
     return value
 
 

@@ -112,7 +112,7 @@ class Passthrough:
         return socket
 
     def _url(self, request: Request) -> URL:
-        return URL(self._upstream.url + request.path.removeprefix("/v1"), encoded=True)
+        return URL(self._upstream.url.rstrip("/") + request.path.removeprefix("/v1"), encoded=True)
 
     def _headers(self, request: Request) -> CIMultiDict[str]:
         pairs = forwarded(request.headers, self._upstream)

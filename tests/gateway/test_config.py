@@ -40,6 +40,58 @@ def test_an_error_names_the_line_and_the_remedy(text: str, line: int, words: str
     assert words in error.value.message
 
 
+UPSTREAM = "upstreams:\n  - name: a\n    url: http://x/v1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        pytest.param("? [a, b]\n: 1\n", 1, "unknown key", id="a list for a key"),
+        pytest.param("server:\n  port: !!python/name:os.system\n", 2, "a whole number", id="a tag of another program"),
+        pytest.param("server:\n  port: !!int many\n", 2, "a whole number", id="a word under the tag of a number"),
+        pytest.param("server:\n  port: 99999\n", 2, "at most 65535", id="a port that is none"),
+        pytest.param("server:\n  port: -1\n", 2, "0 or more", id="a port below nought"),
+        pytest.param("server:\n  connect_seconds: .nan\n", 2, "0 or more", id="a number that is none"),
+        pytest.param("server:\n  read_seconds: .inf\n", 2, "0 or more", id="no number that can be waited for"),
+        pytest.param("server:\n  max_body_mb: 0\n", 2, "more than 0", id="a limit that lets nothing in"),
+        pytest.param("server:\n  connect_seconds: 0\n", 2, "more than 0", id="no time at all"),
+        pytest.param("store:\n  queue: 0\n", 2, "at least 1", id="a queue without a place"),
+        pytest.param("server: {}\nstore: {}\nserver: {}\n", 3, "stands twice", id="a section twice"),
+        pytest.param(f"{UPSTREAM}    url: http://y/v1\n", 4, "stands twice", id="a key twice"),
+        pytest.param(UPSTREAM.replace("http:", "http"), 2, "needs a url", id="a url without a scheme"),
+        pytest.param(UPSTREAM.replace("x/v1", ""), 2, "needs a url", id="a url without a host"),
+        pytest.param(UPSTREAM.replace("x", "x:99999"), 2, "needs a url", id="a url with an impossible port"),
+        pytest.param(UPSTREAM.replace("x", "x y"), 2, "needs a url", id="a url with a blank"),
+        pytest.param(UPSTREAM.replace("v1", "v1?a=b"), 2, "needs a url", id="a url with a query"),
+        pytest.param(UPSTREAM.replace("http://x", "http://["), 2, "needs a url", id="a url that is broken"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_refused(text: str, line: int, words: str) -> None:
+    """Before anything is served with it."""
+    test_an_error_names_the_line_and_the_remedy(text, line, words)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{UPSTREAM}    key_env: sk-proj-1a2b\n",
+        "clients:\n  - {name: a, key_env: sk-proj-1a2b}\n",
+        "proposer:\n  key_env: sk-proj-1a2b\n",
+    ],
+    ids=["of an upstream", "of a client", "of the proposer"],
+)
+def test_a_key_in_the_place_of_its_variable_is_refused_without_being_said_again(text: str) -> None:
+    """Errors are logged, and told to clients."""
+    with pytest.raises(ConfigError, match="name of an environment variable") as error:
+        parse(text)
+    assert "1a2b" not in error.value.message
+
+
+def test_a_section_under_which_there_are_comments_only_is_as_if_it_were_not_there() -> None:
+    """So is a key without a value."""
+    assert parse("server:\n  # port: 1\nupstreams:\nstore:\n  queue:\n") == Config()
+
+
 def test_a_passthrough_upstream_needs_a_url() -> None:
     """Otherwise every request would fail later, and less clearly."""
     with pytest.raises(ConfigError, match="needs a url"):

@@ -50,6 +50,7 @@ async def collect(answer: Answer, got: bytearray) -> bytes:
         ("", "/v1/models", "/models"),
         ("/api/v3", "/v1/files/a%20b%2Fc", "/api/v3/files/a%20b%2Fc"),
         ("/v1", "/v1/v1/x", "/v1/v1/x"),
+        ("/v1/", "/v1/models", "/v1/models"),
     ],
 )
 async def test_a_path_stands_under_the_base_url(base: str, path: str, target: str) -> None:
