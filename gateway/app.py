@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -45,7 +45,8 @@ from gateway.shapes import SHAPES
 from gateway.websocket import WebSockets
 from memory import Archive, Decisions, Logged, PoolEvents, RawLog, Spill
 
-CHECKPOINT_SECONDS = 60.0
+MINUTE, DAY = 60.0, 86_400.0
+"""In seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,14 +72,13 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
     async with AsyncExitStack() as stack:
         decisions = await Decisions.open(data / "decisions.sqlite")
         stack.push_async_callback(decisions.aclose)
+        tend = partial(_tend, decisions, config.store.decision_days, clock)
+        stack.push_async_callback(tend)  # a gateway may live for less than a minute
         archive = await Archive.open(data)
         stack.push_async_callback(archive.aclose)
         routes = Routes([Route(upstream, await _open(upstream, config)) for upstream in config.upstreams])
         stack.push_async_callback(routes.aclose)
-        pool_events = await PoolEvents.open(data / POOL)
-        stack.push_async_callback(pool_events.aclose)
-        pools = Pools(pool_events, built_in(config), config.evolution)
-        await pools.refresh()
+        pools = await stack.enter_async_context(_pools(config, data))
         proposer = _proposer(config, data, pools, clock)
         evolution = _evolution(config, data, pools, proposer, clock)
         pins = Pins(decisions, time.monotonic, config.store.decision_seconds)
@@ -105,7 +105,7 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
                 tasks.create_task(evolution.run()),
                 tasks.create_task(proposer.run()),
                 tasks.create_task(archiving.run()),
-                tasks.create_task(_checkpoint(decisions)),
+                tasks.create_task(_every_minute(tend)),
             ]
             try:
                 yield Gateway(
@@ -126,6 +126,18 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
                 await evolution.close()
                 for task in beside:
                     task.cancel()
+
+
+@asynccontextmanager
+async def _pools(config: Config, data: Path) -> AsyncGenerator[Pools, None]:
+    """The pools of a data folder, as far as they have come."""
+    events = await PoolEvents.open(data / POOL)
+    try:
+        pools = Pools(events, built_in(config), config.evolution)
+        await pools.refresh()
+        yield pools
+    finally:
+        await events.aclose()
 
 
 def _evolution(
@@ -214,11 +226,16 @@ async def _open(upstream: Upstream, config: Config) -> Provider:
     return await Passthrough.open(upstream, config.server.connect_seconds, config.server.read_seconds)
 
 
-async def _checkpoint(decisions: Decisions) -> None:
-    """Fold the log of the decisions into their file now and then, where nobody waits for it."""
+async def _every_minute(work: Callable[[], Awaitable[None]]) -> None:
     while True:
-        await asyncio.sleep(CHECKPOINT_SECONDS)
-        try:
-            await decisions.checkpoint()
-        except Exception as error:  # the next one may succeed, and requests need none
-            structlog.get_logger("taco").warning("checkpoint failed", reason=str(error))
+        await asyncio.sleep(MINUTE)
+        await work()
+
+
+async def _tend(decisions: Decisions, days: int, clock: Callable[[], float]) -> None:
+    """Forget decisions that nobody has used for so many days, and fold the log of the others into their file."""
+    try:
+        await decisions.expire(int(clock() // DAY), days)
+        await decisions.checkpoint()
+    except Exception as error:  # the next time it may succeed, and requests need none
+        structlog.get_logger("taco").warning("the decisions could not be tended", reason=str(error))

@@ -93,6 +93,8 @@ class Store:
     """Longest wait for the commit, beside the upstream call, before the first byte goes to the client."""
     queue: int = 2000
     """Exchanges that may wait to be written; more go to the spill file."""
+    decision_days: int = 90
+    """Decisions that no request has used for more days are forgotten; 0 keeps them for ever."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

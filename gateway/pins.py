@@ -78,7 +78,9 @@ class Pins:
 
     def remembered(self, keys: Sequence[str]) -> dict[str, Pinned]:
         """The decisions that are known without asking the store."""
-        return {key: pinned for key in keys if (pinned := self._known.get(key)) is not None}
+        found = {key: pinned for key in keys if (pinned := self._known.get(key)) is not None}
+        self._store.note_used(found)
+        return found
 
     async def choose(self, wanted: Sequence[Pinned]) -> tuple[dict[str, Pinned], Commit]:
         """Pin decisions; where another came first, that one wins. The second value tells, in the end, if they are safe.

@@ -1,27 +1,40 @@
 """Decisions that are pinned: chosen once by key, across tasks and processes, and found again after a restart.
 
-They have a file of their own, so that no batch of the archive ever holds its lock.
+They have a file of their own, so that no batch of the archive ever holds its lock. A decision is kept until no request
+has used it for so many days; on which day one did is written down now and then, never while a request waits.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from memory.db import OPEN_PATIENCE, Database
+from memory.db import OPEN_PATIENCE, Database, Row
 from memory.errors import StoreBusy, StoreError
 
 _CREATE = "CREATE TABLE IF NOT EXISTS decisions (key TEXT PRIMARY KEY, value BLOB NOT NULL)"
+# The day since the epoch on which a request last used it; 0: that has not been written down yet.
+_ADD_USED = "ALTER TABLE decisions ADD COLUMN used INTEGER NOT NULL DEFAULT 0"
+_INDEX = "CREATE INDEX IF NOT EXISTS decisions_used ON decisions (used)"
 # The update changes nothing; it makes RETURNING speak of the row that was there first.
 _PIN = "INSERT INTO decisions (key, value) VALUES {} ON CONFLICT (key) DO UPDATE SET key = key RETURNING key, value"
 _SELECT = "SELECT key, value FROM decisions WHERE key IN (SELECT value FROM json_each(?))"
+_STALE = "SELECT key FROM decisions WHERE key IN (SELECT value FROM json_each(?)) AND used < ?"
+_UNDATED = "SELECT key FROM decisions WHERE used = 0"
+_DATE = "UPDATE decisions SET used = ? WHERE key IN (SELECT value FROM json_each(?))"
+_UNUSED = "SELECT key FROM decisions WHERE used BETWEEN 1 AND ?"
+_FORGET = "DELETE FROM decisions WHERE used BETWEEN 1 AND ? AND key IN (SELECT value FROM json_each(?))"
 
 # Rows in one statement, well below the number of parameters that SQLite allows.
 _BATCH = 1000
+# Rows that are dated or forgotten in one transaction: a choice that comes meanwhile waits for no more than these.
+_SLICE = 200
+PATIENCE = 5.0
+"""Seconds that dating and forgetting wait for another process that writes."""
 
 # Moving pages from the log into the file waits for the disk; `checkpoint` does it off the path.
 _PRAGMAS = ("wal_autocheckpoint=0",)
@@ -48,13 +61,14 @@ class Decisions:
         self._writer = writer
         self._reader = reader
         self._commits: set[asyncio.Task[None]] = set()
+        self._used: set[str] = set()
 
     @classmethod
     async def open(cls, path: Path) -> Self:
         """Open the file, or make it."""
         writer = await Database.open(path, pragmas=_PRAGMAS)
         try:
-            await writer.rows(_CREATE, patience=OPEN_PATIENCE)
+            await _prepare(writer)
             return cls(path, writer, await Database.open_reader(path))
         except BaseException:
             await writer.aclose()
@@ -123,9 +137,45 @@ class Decisions:
             await database.aclose()
         return int(logged) - int(moved)
 
+    def note_used(self, keys: Iterable[str]) -> None:
+        """Remember, until the next `expire`, that a request has used these decisions."""
+        self._used.update(keys)
+
+    async def expire(self, today: int, days: int) -> int:
+        """Write down what was used, then forget what no request has used for more than `days` days; 0 keeps everything.
+
+        `today` counts days since the epoch. Returns how many were forgotten. Raises `StoreError`; then what was noted
+        and not written down counts as used when it is next used.
+        """
+        used, self._used = self._used, set()
+        stale = await self._reader.rows(_STALE, (json.dumps(list(used)), today), patience=PATIENCE)
+        undated = await self._reader.rows(_UNDATED, patience=PATIENCE)
+        await self._in_slices(_DATE, today, [*stale, *undated])
+        if days <= 0:
+            return 0
+        last = today - days - 1
+        found = await self._reader.rows(_UNUSED, (last,), patience=PATIENCE)
+        unused = [row for row in found if row[0] not in self._used]
+        await self._in_slices(_FORGET, last, unused)
+        return len(unused)
+
+    async def _in_slices(self, statement: str, day: int, keys: Sequence[Row]) -> None:
+        for at in range(0, len(keys), _SLICE):
+            async with self._writer.transaction(PATIENCE):
+                await self._writer.rows(statement, (day, json.dumps([key for (key,) in keys[at : at + _SLICE]])))
+
     async def aclose(self) -> None:
         """Wait for the commits under way and close the file."""
         if self._commits:
             await asyncio.wait(self._commits)
         await self._reader.aclose()
         await self._writer.aclose()
+
+
+async def _prepare(database: Database) -> None:
+    """The table in its newest form; an older file does not say when a decision was last used."""
+    async with database.transaction(OPEN_PATIENCE):
+        await database.rows(_CREATE)
+        if all(name != "used" for _, name, *_ in await database.rows("PRAGMA table_info(decisions)")):
+            await database.rows(_ADD_USED)
+        await database.rows(_INDEX)

@@ -109,6 +109,7 @@ class Injector:
         """The session's text, and its commit where it was pinned just now."""
         known = self._known.get(name)
         if known is not None:
+            self._store.note_used([name])
             return known, None
         frozen, committed = "", None
         try:

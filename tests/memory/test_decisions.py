@@ -356,3 +356,82 @@ async def test_checkpoint(path: Path, decisions: Decisions) -> None:
     assert os.stat(path).st_size > before
     await pin(decisions, ("b", b"2"))
     assert await decisions.find(["a", "b"]) == {"a": bytes(50_000), "b": b"2"}
+
+
+def dates(path: Path) -> dict[str, int]:
+    """The day on which each decision was last used, as it is written down."""
+    connection = sqlite3.connect(path)
+    try:
+        return dict(connection.execute("SELECT key, used FROM decisions"))
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    ("today", "days", "left"),
+    [(1000, 0, "abc"), (1001, 90, "abc"), (1090, 90, "abc"), (1091, 90, "c"), (1091, 89, "c"), (2000, 0, "abc")],
+    ids=["the same day", "the next day", "the last day", "the day after", "a shorter time", "kept for ever"],
+)
+async def test_what_no_request_uses_is_forgotten(
+    today: int, days: int, left: str, path: Path, decisions: Decisions
+) -> None:
+    """After so many days without use; a decision counts as used when it is made."""
+    await pin(decisions, ("a", b"1"), ("b", b"2"), ("c", b"3"))
+    assert await decisions.expire(1000, 90) == 0
+    decisions.note_used(["c", "unknown"])
+    assert await decisions.expire(today, days) == 3 - len(left)
+
+    assert "".join(sorted(stored(path))) == left
+    assert dates(path)["c"] == today
+
+
+async def test_what_is_used_is_written_down_once_a_day(path: Path, decisions: Decisions) -> None:
+    """A clock that was set back takes nothing away, and what is noted is written down only once."""
+    await pin(decisions, ("a", b"1"))
+    for today, expected in ((0, 0), (1000, 1000), (1001, 1000)):
+        await decisions.expire(today, 90)
+        assert dates(path) == {"a": expected}
+    decisions.note_used(["a"])
+    await decisions.expire(999, 90)
+    assert dates(path) == {"a": 1000}
+
+
+async def test_many_are_dated_and_forgotten(path: Path, decisions: Decisions) -> None:
+    """In slices, between which a choice finds its turn."""
+    await pin(decisions, *((f"key {k}", b"v") for k in range(1234)))
+    await asyncio.gather(decisions.expire(1000, 90), pin(decisions, ("meanwhile", b"v")))
+    await decisions.expire(1001, 90)
+    decisions.note_used(f"key {k}" for k in range(1, 1234, 2))
+    assert await decisions.expire(1095, 90) == 618
+
+    assert len(stored(path)) == 617
+
+
+async def test_two_processes_keep_what_either_uses(path: Path, decisions: Decisions) -> None:
+    """Each writes down what its own requests used."""
+    other = await Decisions.open(path)
+    await pin(decisions, ("a", b"1"), ("b", b"2"), ("c", b"3"))
+    await decisions.expire(1000, 90)
+    decisions.note_used(["a"])
+    await decisions.expire(1080, 90)
+    other.note_used(["b"])
+    assert await other.expire(1100, 90) == 1
+    await other.aclose()
+
+    assert sorted(stored(path)) == ["a", "b"]
+
+
+async def test_a_file_that_does_not_know_when_it_was_used(path: Path) -> None:
+    """An older one is taken over as it is: its decisions count as used when that is first looked at."""
+    path.parent.mkdir()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE decisions (key TEXT PRIMARY KEY, value BLOB NOT NULL)")
+        connection.execute("INSERT INTO decisions VALUES ('a', x'31')")
+    connection.close()
+    opened = await asyncio.gather(*(Decisions.open(path) for _ in range(3)))
+    assert await pin(opened[0], ("a", b"2")) == {"a": b"1"}
+    assert await opened[1].expire(1000, 90) == 0
+    for each in opened:
+        await each.aclose()
+
+    assert dates(path) == {"a": 1000}
