@@ -14,7 +14,9 @@ from starlette.routing import Route
 from gateway.config import secret
 from gateway.errors import UnknownPath
 from gateway.evolving.rules import all_live
+from gateway.headers import is_foreign
 from gateway.inbound import key_of
+from gateway.network import is_here
 from gateway.providers import spoken
 from gateway.shapes import spoken_at
 from rules_engine.taco import dump
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from gateway.app import Gateway
 
 _LOCAL = frozenset({"127.0.0.1", "::1", "localhost"})
+_KEY_NEEDED = (
+    "the admin key is needed: Authorization: Bearer KEY; without one these pages are for http://127.0.0.1 and localhost"
+)
 
 
 def _gateway(request: Request) -> Gateway:
@@ -106,18 +111,25 @@ async def nowhere(request: Request, error: Exception) -> Response:
     return Response(shape.error_body(problem), problem.status, media_type="application/json")
 
 
+def _is_from_here(request: Request) -> bool:
+    """This machine asks, and no page of another site has its browser do so, under a name that it gave this address."""
+    peer = request.client is not None and request.client.host in _LOCAL
+    name = request.base_url.hostname or ""
+    return peer and is_here(name) and not is_foreign(request.headers.get("origin", ""))
+
+
 def guarded(page: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
     """Let in whoever has the admin key; without one, this machine."""
 
     async def guard(request: Request) -> Response:
         wanted = secret(_gateway(request).config.server.admin_key_env)
         if wanted is None:
-            allowed = request.client is not None and request.client.host in _LOCAL
+            allowed = _is_from_here(request)
         else:
             sent = key_of(dict(request.headers))
             allowed = hmac.compare_digest(sent.encode(), wanted.encode())
         if not allowed:
-            return JSONResponse({"error": "the admin key is needed: Authorization: Bearer KEY"}, status_code=401)
+            return JSONResponse({"error": _KEY_NEEDED}, status_code=401)
         return await page(request)
 
     return guard

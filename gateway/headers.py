@@ -51,7 +51,7 @@ def _our_key(upstream: Upstream, headers: Headers) -> Headers:
         raise MissingKey(f"upstream '{upstream.name}' needs a key: set {upstream.key_env or 'key_env'}")
     if key is None:
         return ()
-    if not any(name in _KEYS for name, _ in headers) and is_foreign(dict(headers).get(b"origin", b"")):
+    if not any(name in _KEYS for name, _ in headers) and is_foreign(as_text(dict(headers).get(b"origin", b""))):
         raise MissingKey("a page of another site gets no key of ours: send your own")
     return (
         ((b"x-api-key", key.encode()),)
@@ -60,13 +60,16 @@ def _our_key(upstream: Upstream, headers: Headers) -> Headers:
     )
 
 
-def is_foreign(origin: bytes) -> bool:
-    """Whether a request is made by a web page that is not this machine's own: any page may have a browser ask us."""
+def is_foreign(origin: str) -> bool:
+    """Whether a request is made by a web page that is not this machine's own: any page may have a browser ask us.
+
+    `null` is said of pages that hide where they are from.
+    """
     try:
-        at = urlsplit(as_text(origin))
+        at = urlsplit(origin)
     except ValueError:
         return True
-    return at.scheme in ("http", "https") and not is_here(at.hostname or "")
+    return origin == "null" or (at.scheme in ("http", "https") and not is_here(at.hostname or ""))
 
 
 def as_text(value: bytes) -> str:

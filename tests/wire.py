@@ -306,7 +306,7 @@ class Client:
         self, method: str, path: str, headers: Iterable[tuple[str, str]] = (), body: bytes | None = None
     ) -> None:
         """Send a request; without a body the caller may write one."""
-        lines = [f"{method} {path} HTTP/1.1", "host: gateway.test", *(f"{name}: {value}" for name, value in headers)]
+        lines = [f"{method} {path} HTTP/1.1", "host: 127.0.0.1", *(f"{name}: {value}" for name, value in headers)]
         if body is not None:
             lines.append(f"content-length: {len(body)}")
         self.writer.write("\r\n".join([*lines, "", ""]).encode("latin-1") + (body or b""))

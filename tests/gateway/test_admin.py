@@ -15,7 +15,7 @@ from gateway.evolving.rules import built_in
 from rules_engine.taco import load
 from tests.samples import PROGRESS, SAMPLES, Step, dump
 from tests.service import ID, Wire, configured, service
-from tests.wire import ask, upstream, whole
+from tests.wire import ask, connected, upstream, whole
 
 PATH = "/v1/chat/completions"
 SAMPLE = SAMPLES[PATH]
@@ -111,6 +111,24 @@ async def test_with_a_key_only_its_holder_is_let_in(
     assert (await page(served, target, authorization="Bearer caf\u00e9"))[0] == 401
     assert (await page(served, target, authorization="Bearer admin-key"))[0] in (200, 404)
     assert (await page(served, "/healthz"))[0] == (await page(served, "/metrics"))[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        pytest.param("host: localhost:1", 200, id="by name"),
+        pytest.param("host: [::1]", 200, id="by the newer kind of address"),
+        pytest.param("host: localhost\r\norigin: http://localhost:3000", 200, id="a page of this machine"),
+        pytest.param("host: rebound.test", 401, id="a name that another site gave this address"),
+        pytest.param("host: localhost\r\norigin: https://evil.test", 401, id="a page of another site"),
+        pytest.param("host: localhost\r\norigin: null", 401, id="a page that hides where it is from"),
+    ],
+)
+async def test_a_browser_shows_these_pages_to_no_other_site(head: str, status: int, served: tuple[Wire, str]) -> None:
+    """Whatever page it is on, its requests come from this machine."""
+    async with connected(served[0].gateway.url) as client:
+        await client.write(f"GET /_gateway/stats HTTP/1.1\r\n{head}\r\n\r\n".encode())
+        assert (await client.answer()).status == status
 
 
 @pytest.mark.parametrize("host", ["192.0.2.7", "::ffff:192.0.2.7", None])
