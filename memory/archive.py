@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Self
 
-from memory import audit
+from memory import audit, contents
 from memory.canon import digest
 from memory.db import Database
 from memory.forgetting import forget, forget_lost
@@ -81,12 +81,8 @@ class Archive(Reader):
         return {name: head for name, head in candidates.items() if head in stored}
 
     async def _write(self, batch: Sequence[Prepared]) -> None:
-        contents = [content for item in batch for content in item.contents]
-        blobs = [(c.digest, k, *blob) for c in contents for k, blob in enumerate(c.blobs)]
-        run = self._run
-        await run(_CONTENT, [(content.digest, content.data) for content in contents])
-        await run(_BLOB, [(digest, data) for _, _, _, digest, data in blobs])
-        await run(_INSERT, [(content, place, k, digest) for content, k, place, digest, _ in blobs])
+        run = self._writer.run_many
+        await contents.put(self._writer, [content for item in batch for content in item.contents])
         await run(_MESSAGE, [row for item in batch for row in item.messages])
         await run(_USE, [(item.record.session, json.dumps([row[0] for row in item.messages])) for item in batch])
         await run(_EXCHANGE, [_exchange(item) for item in batch])
@@ -105,12 +101,8 @@ class Archive(Reader):
                 rows.append((seq, facts, digest))
                 tenant = item.record.tenant
                 texts += [(seq, k, tenant, text.recall, text.salt, text.data) for k, text in enumerate(parts)]
-        await self._run("INSERT INTO rewrites (seq, facts, digest) VALUES (?, ?, ?)", rows)
-        await self._run("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?)", texts)
-
-    async def _run(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
-        if rows:  # asking the connection's thread costs as much as a row
-            await self._writer.run_many(sql, rows)
+        await self._writer.run_many("INSERT INTO rewrites (seq, facts, digest) VALUES (?, ?, ?)", rows)
+        await self._writer.run_many("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?)", texts)
 
     async def verify(self) -> Report:
         """Check every content against its digest, every message against its parent, every rewrite against the chain."""
@@ -150,8 +142,8 @@ class Archive(Reader):
         """Ask the zips again for messages that were forgotten in a session and stand in them: by name, with their digests."""
         rows = [(digest, name) for name, digest in held.items()]
         async with self._writer.transaction(PATIENCE):
-            await self._run("UPDATE messages SET content = ? WHERE hash = ? AND content IS NULL", rows)
-            await self._run(_USE, [(session, json.dumps([*held]))])
+            await self._writer.run_many("UPDATE messages SET content = ? WHERE hash = ? AND content IS NULL", rows)
+            await self._writer.run_many(_USE, [(session, json.dumps([*held]))])
 
     async def reclaim(self) -> None:
         """Give the room of what is gone back to the disk, little by little, so that whoever writes does not wait."""
@@ -170,9 +162,6 @@ class Archive(Reader):
         await self._writer.aclose()
 
 
-_CONTENT = "INSERT INTO contents VALUES (?, ?) ON CONFLICT DO NOTHING"
-_BLOB = "INSERT INTO blobs VALUES (?, ?) ON CONFLICT DO NOTHING"
-_INSERT = "INSERT INTO inserts (content, place, ordinal, blob) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
 _MESSAGE = """INSERT INTO messages VALUES (?, ?, ?, ?, ?) ON CONFLICT (hash)
   DO UPDATE SET content = excluded.content, exact = excluded.exact
   WHERE excluded.content IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents WHERE digest = messages.content)"""

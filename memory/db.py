@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -79,10 +79,15 @@ class Database:
             await asyncio.sleep(pause)
             pause = min(pause * 2, 0.01)
 
-    async def run_many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+    async def column(self, sql: str, *parameters: object) -> list[Any]:
+        """The first value of each row that a statement gives."""
+        return [row[0] for row in await self.rows(sql, parameters)]
+
+    async def run_many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
         """Run one statement for each row, in one step of the connection's thread."""
-        with translated(self._path):
-            await self._connection.executemany(sql, rows)
+        if rows:  # asking the thread costs as much as a row
+            with translated(self._path):
+                await self._connection.executemany(sql, rows)
 
     async def changes(self) -> int:
         """How many rows this connection has changed since it was opened."""

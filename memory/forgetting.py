@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from memory import contents
 from memory.db import Database
 
 # Clients choose ids of sessions: two tenants may have chosen the same.
@@ -37,28 +38,21 @@ _BY_SESSION = (
 # What nobody has any more must go with the last who had it.
 _USES = f"DELETE FROM uses WHERE session = ?1 AND (?2 IS NULL OR hash IN ({_SAID}))"
 
-_BY_CONTENT = (
-    "DELETE FROM contents WHERE digest IN (SELECT value FROM json_each(?1))",
-    "DELETE FROM inserts WHERE content IN (SELECT value FROM json_each(?1))",
-)
-
 _LOST = """UPDATE messages SET content = NULL, exact = 0 WHERE content IS NOT NULL AND hash IN (SELECT value FROM json_each(?2))
   AND NOT EXISTS (SELECT 1 FROM contents WHERE digest = content)
   AND NOT EXISTS (SELECT 1 FROM uses other WHERE other.hash = messages.hash AND other.session <> ?1)"""
 
-_BLOBS = "SELECT DISTINCT blob FROM inserts WHERE content IN (SELECT value FROM json_each(?))"
-
-_BY_BLOB = """DELETE FROM blobs WHERE digest IN (SELECT value FROM json_each(?1))
-  AND NOT EXISTS (SELECT 1 FROM inserts WHERE blob = digest)"""
-
 
 async def forget(database: Database, session: str, tenant: str | None) -> int:
-    """Empty the rows of a session (of one tenant only, if one is given), inside a transaction of the caller; how many were emptied or deleted."""
+    """Empty the rows of a session, of one tenant only if one is given; how many were emptied or deleted.
+
+    Call it inside a transaction.
+    """
     before = await database.changes()
-    candidates = await _column(database, _CONTENTS, session, tenant)
+    candidates = await database.column(_CONTENTS, session, tenant)
     for statement in _BY_SESSION:
         await database.rows(statement, (session, tenant))
-    await drop_contents(database, await _column(database, _ORPHANS, json.dumps(candidates)))
+    await contents.drop(database, await database.column(_ORPHANS, json.dumps(candidates)))
     emptied = await database.changes() - before
     await database.rows(_USES, (session, tenant))
     return emptied
@@ -69,16 +63,3 @@ async def forget_lost(database: Database, session: str, messages: Sequence[str])
     before = await database.changes()
     await database.rows(_LOST, (session, json.dumps(messages)))
     return await database.changes() - before
-
-
-async def drop_contents(database: Database, digests: Sequence[str]) -> None:
-    """Delete contents, and blobs that stand in no other, inside a transaction of the caller."""
-    named = json.dumps(digests)
-    blobs = json.dumps(await _column(database, _BLOBS, named))
-    for statement in _BY_CONTENT:
-        await database.rows(statement, (named,))
-    await database.rows(_BY_BLOB, (blobs,))
-
-
-async def _column(database: Database, sql: str, *values: str | None) -> list[str]:
-    return [row[0] for row in await database.rows(sql, values)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 
+from memory import contents
 from memory.db import Database
-from memory.forgetting import drop_contents
 
 PATIENCE = 5.0
 
@@ -38,9 +38,9 @@ async def let_go(database: Database, session: str, held: Mapping[str, str], is_h
     dropped, digests = 0, sorted(set(held.values()))
     for at in range(0, len(digests), BATCH):
         async with database.transaction(PATIENCE):
-            stored = await _column(database, _STORED, json.dumps(digests[at : at + BATCH]))
+            stored = await database.column(_STORED, json.dumps(digests[at : at + BATCH]))
             free = await _free(database, session, stored, held, is_held)
-            await drop_contents(database, free)
+            await contents.drop(database, free)
             dropped += len(free)
     return dropped
 
@@ -50,7 +50,7 @@ async def _free(
 ) -> list[str]:
     """Those that nobody needs to have here."""
     named = json.dumps(digests)
-    needed = {*await _column(database, _COMMON, named), *await _column(database, _HEADS, named, session)}
+    needed = {*await database.column(_COMMON, named), *await database.column(_HEADS, named, session)}
     for digest, message, user in await database.rows(_USES, (named,)):
         mine = user == session and held.get(message) == digest
         if digest not in needed and not mine and not (user and is_held(user, message)):
@@ -71,7 +71,3 @@ async def reclaim(database: Database) -> None:
 
 async def _count(database: Database, pragma: str) -> int:
     return int((await database.rows(f"PRAGMA {pragma}"))[0][0])
-
-
-async def _column(database: Database, sql: str, *values: str) -> list[str]:
-    return [row[0] for row in await database.rows(sql, values)]

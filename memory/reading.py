@@ -9,9 +9,10 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from memory import contents
 from memory.db import Database, Row
 from memory.L4_raw_sessions.zipped import Zipped
-from memory.rows import inflate, unpack
+from memory.rows import inflate
 from memory.types import ExchangeRow, Message, RewriteRow, RewriteTexts, SignalRecord, Totals
 
 PATIENCE = 2.0
@@ -95,11 +96,7 @@ class Reader:
         return out
 
     async def _content(self, digest: str) -> bytes | None:
-        rows = await self._rows("SELECT data FROM contents WHERE digest = ?", digest)
-        if not rows:
-            return None
-        sql = "SELECT place, data FROM inserts JOIN blobs ON digest = blob WHERE content = ? ORDER BY ordinal"
-        return unpack(rows[0][0], await self._rows(sql, digest))
+        return await contents.read(self._database, digest, PATIENCE)
 
     async def chain(self, tip: str) -> tuple[Message, ...]:
         """The history that ends with this message. A message that was forgotten has no content."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from memory import contents
 from memory.db import Database
-from memory.rows import Content, inflate, pack, unpack
+from memory.rows import inflate, pack
 
 PATIENCE = 5.0
 
@@ -40,37 +41,18 @@ async def redact_rows(database: Database, sweep: Sweeper) -> int:
 
 
 async def _redact_content(database: Database, sweep: Sweeper, digest: str) -> bool:
-    rows = await database.rows("SELECT data FROM contents WHERE digest = ?", (digest,))
-    if not rows:
+    before = await contents.read(database, digest)
+    if before is None:
         return False
-    sql = "SELECT place, data FROM inserts JOIN blobs ON digest = blob WHERE content = ? ORDER BY ordinal"
-    before = unpack(rows[0][0], await database.rows(sql, (digest,)))
     after = sweep.json(before)
     if after == before:
         return False
     content = pack(after)
-    await _put(database, content)
+    await contents.put(database, [content])
     await database.rows("UPDATE messages SET content = ?, exact = 0 WHERE content = ?", (content.digest, digest))
     await database.rows("UPDATE exchanges SET head = ? WHERE head = ?", (content.digest, digest))
-    await _drop(database, digest)
+    await contents.drop(database, [digest])
     return True
-
-
-async def _put(database: Database, content: Content) -> None:
-    await database.rows("INSERT INTO contents VALUES (?, ?) ON CONFLICT DO NOTHING", (content.digest, content.data))
-    for ordinal, (place, blob, data) in enumerate(content.blobs):
-        await database.rows("INSERT INTO blobs VALUES (?, ?) ON CONFLICT DO NOTHING", (blob, data))
-        sql = "INSERT INTO inserts (content, place, ordinal, blob) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
-        await database.rows(sql, (content.digest, place, ordinal, blob))
-
-
-async def _drop(database: Database, digest: str) -> None:
-    blobs = await database.rows("SELECT blob FROM inserts WHERE content = ?", (digest,))
-    await database.rows("DELETE FROM contents WHERE digest = ?", (digest,))
-    await database.rows("DELETE FROM inserts WHERE content = ?", (digest,))
-    for blob in set(blobs):
-        sql = "DELETE FROM blobs WHERE digest = ?1 AND NOT EXISTS (SELECT 1 FROM inserts WHERE blob = ?1)"
-        await database.rows(sql, blob)
 
 
 async def _redact_signals(database: Database, sweep: Sweeper) -> int:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from memory.errors import StoreCorrupt, StoreError
+from memory.L4_raw_sessions.files import settle
 
 LOCK = ".levels.lock"
 
@@ -48,7 +49,7 @@ def replace_text(path: Path, text: str) -> None:
         except OSError:
             draft.unlink(missing_ok=True)
             raise
-        sync_folder(path.parent)
+        settle(path.parent)
 
 
 def append_lines(path: Path, lines: Sequence[str]) -> None:
@@ -66,16 +67,7 @@ def remove(path: Path) -> None:
     """Take a file away, if it is there."""
     with translated(path):
         path.unlink(missing_ok=True)
-        sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Have the names in a folder survive a crash."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        settle(path.parent)
 
 
 @contextmanager
