@@ -75,7 +75,20 @@ class Reading:
         passing = list(find_lines(p.PASSING, self._data))
         if _VERBOSE.search(self._command):
             return self.stated.union(passing)
-        return self.stated - self._told_elsewhere(passing)
+        return (self.stated - self._told_elsewhere(passing)).union(self._given(), self._rows())
+
+    def _given(self) -> set[int]:
+        """Lines that give a name to what was made, where that is not an event among others."""
+        found = set(find_lines(p.GIVEN, self._data))
+        return found - stamped(self._lines) if found else found
+
+    def _rows(self) -> Iterator[int]:
+        """Lines of tables, with their headings."""
+        size, end = len(self._lines), 0
+        for head in find_lines(p.TABLE, self._data):
+            if head >= end:
+                end = next((at for at in range(head, size) if not self._lines[at].strip()), size)
+                yield from range(head, end)
 
     def _told_elsewhere(self, passing: Sequence[int]) -> set[int]:
         """Items of long lists, but for those with a word that who looks for trouble looks for."""

@@ -1,13 +1,20 @@
-"""Commands that are run for what they do, and lines that say what happened when: what comes by itself, and nobody asked for."""
+"""Commands that are run for what they do, and lines that say what happened when: what comes by itself, and nobody asked for.
+
+And those that ask: every line that they print is the answer, whatever it looks like.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import re2
 
+from rules_engine.natures import is_shell, words_of
 from rules_engine.scan import compile_lines, encode, find_lines
 from rules_engine.seeds import COMMAND
+from rules_engine.shell import Words, pipelines
+from rules_engine.types import Observation
 
 _ACTORS = (
     "p?np[mx]|yarn|bunx?|cargo|go|dotnet|pip3?|uv|poetry|gem|bundle|composer|apt|apt-get|dnf|yum|apk|brew|conda"
@@ -37,6 +44,26 @@ STAMPS = (
 )
 """How lines of logs begin: with a time, or an address and a time."""
 
+_QUESTIONS = re.compile(
+    r"ls|ll|dir|exa|eza|lsd|tree|du|df|ps|pgrep|top|env|printenv|free|lsblk|lsof|ss|netstat|ip|ifconfig|route|arp|mount|findmnt"
+    r"|stat|file|wc|sort|(?:md5|sha\d+|b2)sum|shasum|cksum|dig|nslookup|whois|lscpu|lspci|lsusb|lsmod|nvidia-smi|rocm-smi"
+    r"|nm|objdump|readelf|ldd|size|otool|sqlite3|psql|mysql|mariadb|mongosh|redis-cli|duckdb|bq|jq|yq|curl|http|xmllint"
+    r"|ffprobe|mediainfo|exiftool|identify|nmap|iptables|nft|sysctl|getent|help|man|apt-cache"
+)
+"""Programs that do nothing but answer."""
+_ASKS = re.compile(
+    r"(?:ls|list|lists|get|describe|show|status|stat|stats|ps|images|top|history|inspect|search|info|df|du|outdated|tree|freeze"
+    r"|view|why|explain|output|outputs|log|env|version|versions|events|query|lookup|policy|queue|usage)(?:[-_:]\w[\w-]*)?"
+    r"|(?:list|show|get)[a-z]+"
+)
+"""Words after a program's name by which it answers; ``list-units``, ``showmigrations``, too."""
+_MEASURES = ("-bench", "--bench")
+_INLINE = frozenset(("-", "-c", "-e", "-p", "-r", "--eval", "--print"))
+_INTERPRETERS = re.compile(r"(?:python|node|ruby|perl|php)[\d.]*")
+_TOOL_ASKS = frozenset(("list", "get", "query", "describe", "show", "status", "info", "lookup", "inspect"))
+_DOES = re.compile(f"(?:{_ACTIONS}|{_ALONE}|go|echo|cd)(?:[-_:].*)?")
+"""Words behind which what would ask is a name: of a test, a package, a target."""
+
 _DEED = re2.compile(f"(?i){DEEDS}")
 _SCRIPT = re2.compile(f"(?i){SCRIPTS}")
 _CHECK = re2.compile(r"(?i)lint|\b(?:check|clippy|vet|typecheck|flake8|ruff|mypy|pyright|audit|biome|shellcheck)\b")
@@ -51,6 +78,28 @@ def is_deed(command: str) -> bool:
 def is_script(command: str) -> bool:
     """Whether a program of the project runs in `command`."""
     return bool(_SCRIPT.search(command)) and not _CHECK.search(command)
+
+
+def asks(observation: Observation) -> bool:
+    """Whether something in the command is run for what it prints: a listing, a table, a question, code written for it."""
+    if observation.command and observation.command[:1] != "{":
+        return any(_is_question(stages[0]) for stages in pipelines(observation.command))
+    return not is_shell(observation.tool) and not _TOOL_ASKS.isdisjoint(words_of(observation.tool))
+
+
+def _is_question(words: Words) -> bool:
+    name, rest = words[0], words[1:]
+    inline = _INTERPRETERS.fullmatch(name) and (not rest or rest[0] in _INLINE)
+    if inline or _QUESTIONS.fullmatch(name) or any(word.startswith(_MEASURES) for word in rest):
+        return True
+    if any(word.startswith("--log") for word in rest):
+        return False
+    for word in (word for word in words if not word.startswith("-")):
+        if _DOES.fullmatch(word):
+            return False
+        if word != name and _ASKS.fullmatch(word):
+            return True
+    return False
 
 
 def stamped(lines: Sequence[str]) -> frozenset[int]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from rules_engine import guards, invariants, lossy, pointing
 from rules_engine.critical import Reading, Readings
+from rules_engine.deeds import asks, is_deed
 from rules_engine.draft import Draft
 from rules_engine.kinds import BOUND, GROUPING, LOSSLESS
 from rules_engine.natures import nature
@@ -104,6 +105,9 @@ def _fitting(
     rules: tuple[Rule, ...], observation: Observation, settings: Settings, reading: Reading
 ) -> tuple[Rule, ...]:
     """Those of the rules that may run on an output that says this."""
+    if rules and asks(observation):
+        sure = {"line_filter", "line_score"} if is_deed(observation.command) else {"line_filter"}
+        rules = tuple(rule for rule in rules if rule.kind in sure)
     if not rules or not reading.is_failing(observation):
         return rules
     return tuple(rule for rule in rules if rule.on_failing and settings.critical == "guarded")

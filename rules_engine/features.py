@@ -20,7 +20,7 @@ PATTERNS: Mapping[str, str] = {
     "step": rf"(?i){_JOB}[#\d.>-]*[ \t]*(?:get:\d+|compiling|checking|downloading|downloaded|collecting|installing|unpacking|preparing"
     r"|selecting|setting up|extracting|fetching|processing|copying|building|transforming|resolving|requirement already"
     r"|using cached|pulling|waiting|linking|generating|inflating|creating)\b",
-    "sized": r"(?:^|[\s(])\d[\d.,]*[ \t]?(?:[kKMG]i?)?B\b",
+    "sized": r"(?:^|[\s(])\d[\d.,]*[ \t]?(?:[kKMG]i?)?B(?:$|[^\w/])",
     "made": r"[/.]\S* +[\[(]?\+?\d[\d.,]* ?(?:ms|s|µs)[\])]?[ \t]*(?:\(\d+/\d+\))?[ \t]*$",
     "progress": r"^[ \t]*\[? *\d+(?:\.\d+)? ?%|\d ?%[ \t]*[|\[(█▌━#=]",
     "traced": r"\b(?:DEBUG|TRACE|VERBOSE)\b",
@@ -44,7 +44,7 @@ NAMES = (*PATTERNS, "alike", "beside", "long")
 ROUTINE = frozenset(range(6))
 """Those of output that comes by itself: an item that passed, a step, a file with its size or duration, progress, a trace."""
 
-_ALIKE, _BESIDE, _LONG = range(len(PATTERNS), len(NAMES))
+ALIKE, _BESIDE, _LONG = range(len(PATTERNS), len(NAMES))
 _SHAPELESS = str.maketrans("", "", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./ \t")
 
 
@@ -80,7 +80,7 @@ def _places(lines: Sequence[str]) -> list[tuple[int, ...]]:
     shapes = "\n".join(lines).translate(_SHAPELESS).split("\n")
     counts = Counter(shapes)
     whole = (_LONG,) if len(lines) >= 60 else ()
-    alone, alike, beside = whole, (_ALIKE, *whole), (_ALIKE, _BESIDE, *whole)
+    alone, alike, beside = whole, (ALIKE, *whole), (ALIKE, _BESIDE, *whole)
     often = {shape for shape, count in counts.items() if count >= 8}
     around = zip(["", *shapes], shapes, [*shapes[1:], ""], strict=False)
     return [(beside if last == shape == then else alike) if shape in often else alone for last, shape, then in around]

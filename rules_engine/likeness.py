@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 Form = tuple[str, ...]
 """The words of a line; numbers and names as masks."""
 
-NUMBER, NAME = "0", "/"
+NUMBER, NAME, WORD = "0", "/", "a"
 
 SHOWN = 2
 """Lines at the beginning of a group that show what the others are like; and the last one."""
@@ -21,11 +21,16 @@ FEW = 8
 RARE = 20
 """A kind is rare that not one line in so many has."""
 FAR = 4
-"""A figure is far from the others that is so many times what nearly all of them are under."""
+"""A figure is far from the others that is so many times what nearly all of them are under, or they so many times it."""
+LEAST = 10
+"""Where nearly all are over so much, few is far from them; among small figures nought is one like others."""
 
 _WIDEST = 400
 _DATA = ('"', "{", "'")
 """How pieces of data begin: what was asked for."""
+_AROUND = "()[]{}<>'\"`,.:;!"
+_RANK = re.compile(r"\d+[.)]")
+"""How items begin whose order was asked for."""
 _SIGNS = r"[^\sA-Za-z0-9]*"
 _NUMBER = re.compile(rf"{_SIGNS}\d\S*|{_SIGNS}(?=[a-f]*\d)[0-9a-f]{{6,}}\S*")
 _NAME = re.compile(rf"{_SIGNS}(?:[_/\\@]|[A-Za-z0-9]\S*(?:[_/\\@\d]|[.:=-][A-Za-z]|[a-z][A-Z]))\S*")
@@ -39,7 +44,7 @@ def groups(lines: Sequence[str], places: Iterable[int], fewest: int) -> list[lis
     for at in places:
         line = lines[at]
         words = line.split() if len(line) <= _WIDEST else []
-        if not words or words[0].startswith(_DATA):
+        if not words or words[0].startswith(_DATA) or _RANK.fullmatch(words[0]):
             continue
         found.setdefault(tuple(map(masked, words)), []).append(at)
     return [at for form, at in found.items() if len(at) >= fewest and _tells(form)]
@@ -47,11 +52,36 @@ def groups(lines: Sequence[str], places: Iterable[int], fewest: int) -> list[lis
 
 def ordinary(lines: Sequence[str], group: Sequence[int]) -> list[int]:
     """Those of a group that say what its others say: without its first and last, and without any that stands out."""
-    rows = [lines[at].split() for at in group]
-    out = set(range(SHOWN, len(group) - 1))
-    for column in zip(*rows, strict=True):
-        out.difference_update(_odd(column))
+    out = set(range(SHOWN, len(group) - 1)) - _odd_ones(lines, group)
     return [group[at] for at in sorted(out)]
+
+
+def outstanding(lines: Sequence[str], places: Iterable[int], fewest: int) -> set[int]:
+    """Of the lines at `places`, those that differ from their like in a word that nearly all of these have, or by far in a figure.
+
+    Their like are built alike of numbers, names and words, whatever the words.
+    """
+    kind = _Kinds().__getitem__
+    found: dict[Form, list[int]] = {}
+    for at in places:
+        words = lines[at].split() if len(lines[at]) <= _WIDEST else []
+        found.setdefault(tuple(map(kind, words)), []).append(at)
+    return {group[at] for group in found.values() if len(group) >= fewest for at in _few_odd_ones(lines, group)}
+
+
+def _odd_ones(lines: Sequence[str], group: Sequence[int]) -> set[int]:
+    """Places in a group of lines that stand out."""
+    return {at for column in _columns(lines, group) for at in _odd(column)}
+
+
+def _few_odd_ones(lines: Sequence[str], group: Sequence[int]) -> set[int]:
+    """Those that stand out by a word or figure by which hardly any others do; else words of that place are names, or prose."""
+    odd = map(_odd, _columns(lines, group))
+    return {at for places in odd if len(places) <= max(1, len(group) // RARE) for at in places}
+
+
+def _columns(lines: Sequence[str], group: Sequence[int]) -> Iterator[tuple[str, ...]]:
+    return zip(*(lines[at].split() for at in group), strict=True)
 
 
 class _Masked(dict[str, str]):
@@ -59,6 +89,14 @@ class _Masked(dict[str, str]):
 
     def __missing__(self, word: str) -> str:
         self[word] = mask = _mask(word)
+        return mask
+
+
+class _Kinds(_Masked):
+    """Words as they stand in a form that takes any word for any other."""
+
+    def __missing__(self, word: str) -> str:
+        self[word] = mask = WORD if word.strip(_AROUND).isalpha() else _mask(word)
         return mask
 
 
@@ -83,14 +121,13 @@ def _odd(column: Sequence[str]) -> set[int]:
         return _rare(column, counts)
     if len(column[0]) == len(column[-1]) and list(column) == sorted(column):
         return set()  # a clock
-    together = "\n".join(column)  # no word holds a line break
-    shapes = _FIGURE.sub(NUMBER, together).split("\n")
+    shapes = _FIGURE.sub(NUMBER, "\n".join(column)).split("\n")  # no word holds a line break
     kinds = Counter(shapes)
-    if len(kinds) > 1:
-        return _rare(shapes, kinds) if len(kinds) <= FEW else set()
-    figures = [*map(int, _FIGURE.findall(together))]
-    each = len(figures) // len(column)
-    return {at for place in range(each) for at in _far(figures[place::each])}
+    odd = _rare(shapes, kinds) if len(kinds) <= FEW else set()
+    common, often = kinds.most_common(1)[0]
+    if 2 * often >= len(column):
+        odd.update(_far([(at, value) for at, value in enumerate(column) if shapes[at] == common]))
+    return odd
 
 
 def _rare(column: Sequence[str], counts: Counter[str]) -> set[int]:
@@ -98,10 +135,16 @@ def _rare(column: Sequence[str], counts: Counter[str]) -> set[int]:
     return {at for at, value in enumerate(column) if counts[value] <= fewest}
 
 
-def _far(values: list[int]) -> list[int]:
-    """What only grows is a count or a clock."""
-    ranked = sorted(values)
-    if ranked == values:
-        return []
-    most = max(ranked[(len(values) * 19) // 20 - 1], 1)
-    return [at for at, value in enumerate(values) if value > FAR * most]
+def _far(values: Sequence[tuple[int, str]]) -> Iterator[int]:
+    """Places of values, all of one shape, that hold a figure far over, or under, nearly all of the others."""
+    for figures in zip(*(map(int, _FIGURE.findall(value)) for _, value in values), strict=True):
+        ranked = sorted(figures)
+        if ranked == list(figures):
+            continue  # what only grows is a count or a clock
+        few = len(figures) // RARE + 1
+        low, high = ranked[few - 1], max(ranked[-few], 1)
+        if low < LEAST:
+            low = 0
+        yield from (
+            at for (at, _), value in zip(values, figures, strict=True) if value > FAR * high or value * FAR < low
+        )

@@ -83,17 +83,17 @@ def strictest(natures: Iterable[Nature]) -> Nature:
 
 def is_shell(tool: str) -> bool:
     """Whether a tool of this name runs commands, or shows what they print."""
-    return not _TOOL_SHELL.isdisjoint(_words_of(tool))
+    return not _TOOL_SHELL.isdisjoint(words_of(tool))
 
 
-def _words_of(tool: str) -> set[str]:
+def words_of(tool: str) -> set[str]:
     return {word.lower() for word in _TOOL_WORDS.findall(tool)}
 
 
 def _of_tool(name: str) -> Nature:
     if is_shell(name):
         return "terminal"
-    words = _words_of(name)
+    words = words_of(name)
     if words & _TOOL_READ:
         return "read"
     return "search" if words & _TOOL_SEARCH else "terminal"

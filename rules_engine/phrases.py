@@ -144,3 +144,15 @@ TROUBLE = compile_lines(
     r"\b\d+ (?:passed|tests?|skipped)\b|\bexit (?:code|status)\b|^(?:pass|fail|ok|build)\b",
 )
 """Words that who looks for trouble or an end looks for: items with them stay, even where they passed."""
+
+GIVEN = compile_lines(
+    r"\b(?:creat|submit|regist|provision|launch|start|alloc|assign|issu|generat|add|deploy|publish|upload|listen)[a-z]*\b.*\b(?:id|arn|uuid|url|token"
+    r"|password|passwd|secret|port|endpoint|address|login)\b[\"']?(?:[ \t]*[:=]|[ \t]+)[ \t]*[\"']?\S*\d"
+)
+"""What was made, with that by which the next command will name it."""
+
+TABLE = compile_lines(
+    r"^[A-Z][A-Z0-9_%/()+#-]*(?: [A-Z0-9_%/()+#-]+)*(?:(?: {2,}|\t)[A-Z][A-Z0-9_%/()+#-]*(?: [A-Z0-9_%/()+#-]+)*){2,}[ \t\r]*$",
+    flags="m",
+)
+"""The heading of a table, as tools print it that were asked for one; its rows go on to the next blank line."""

@@ -15,6 +15,7 @@ from itertools import chain
 import re2
 
 from rules_engine import features
+from rules_engine.likeness import outstanding
 from rules_engine.types import RuleError
 
 VERSION = 1
@@ -26,6 +27,9 @@ UNKNOWN = 4.0
 """Variance of the weight of a feature that no sample had: its odds may be anything."""
 _MOST_LINES = 1_000_000
 _NAMED = 4
+_ALIKE = 8
+"""Lines of one build from which on one of them may stand out."""
+_TRACED = frozenset({features.NAMES.index("traced")})
 _SPACER = re2.compile(r"^(?:[^\s:]+(?: \w+)?: )?[ \t]*(?:[^\s:]*[/.][^\s:]*:)?[ \t]*$")
 
 
@@ -78,9 +82,10 @@ def drop(lines: tuple[str, ...], params: Params, protected: frozenset[int]) -> t
     if not often:
         return ()
     shown = features.placed(lines, marks)
-    goes = {key: not often.isdisjoint(key) and params.bound(key) <= params.limit for key in set(shown)}
+    goes = {key: _is_routine(key, often) and params.bound(key) <= params.limit for key in set(shown)}
     body = range(params.first, len(lines) - params.last)
     out = {at for at in body if goes[shown[at]] and at not in protected}
+    out -= outstanding(lines, sorted(out), _ALIKE)
     return tuple(sorted(out.union(_between(lines, out, protected))))
 
 
@@ -102,6 +107,12 @@ def _often(shown: Sequence[Sequence[int]], fewest: int) -> frozenset[int]:
     """Routine features that enough lines have: a single one may be what the command was for."""
     counts = Counter(chain.from_iterable(shown))
     return frozenset(at for at in features.ROUTINE if counts[at] >= fewest)
+
+
+def _is_routine(shown: Sequence[int], often: frozenset[int]) -> bool:
+    """A line shows something that comes by itself; a trace that is like no others is news."""
+    routine = often.intersection(shown)
+    return bool(routine) and (routine != _TRACED or features.ALIKE in shown)
 
 
 def _between(lines: Sequence[str], out: set[int], protected: frozenset[int]) -> set[int]:

@@ -325,6 +325,42 @@ def test_items_of_a_long_list_that_passed_may_go(lines: list[str], command: str,
     assert [lines[at] for at in sorted(protected(lines, command))] == stays
 
 
+ROWS = [f"harbor-{n}   v{n}   {n}MB" for n in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "stays"),
+    [
+        pytest.param(["Copying A   B   C", *ROWS, "end"], ["end"], id="no heading"),
+        pytest.param(["BUILD OF IT", *ROWS, "end"], ["BUILD OF IT", "end"], id="a sentence in capitals"),
+        pytest.param(["NAME   SIZE", *ROWS, "end"], ["end"], id="two columns may be anything"),
+        pytest.param(["NAME   TAG   SIZE", *ROWS, "", "x", "end"], ["NAME   TAG   SIZE", *ROWS, "end"], id="to a blank line"),
+        pytest.param(["x", "ID\tMEM %\tI/O", *ROWS], ["ID\tMEM %\tI/O", *ROWS], id="to the end"),
+    ],
+)  # fmt: skip
+def test_rows_of_a_table_stay(lines: list[str], stays: list[str]) -> None:
+    """Whoever prints a heading in capitals was asked for what stands under it."""
+    assert [lines[at] for at in sorted(protected(lines))] == stays
+
+
+@pytest.mark.parametrize(
+    ("line", "stays"),
+    [
+        ("Creating harbor-1", False),
+        ("Creating a port of harbor", False),
+        ("10:00:01 starting job id=77", False),
+        ("Fetching part id=77", False),
+        ("Creating server harbor-1 id srv-77aa", True),
+        ("Submitting job: id=4411", True),
+        ("Starting preview on port 5174", True),
+        ("aws_vpc.a: Creation complete after 2s [id=vpc-0ab1]", True),
+    ],
+)
+def test_what_the_next_command_will_name_stays(line: str, stays: bool) -> None:
+    """The id, port or address of something that was made, where it is no event of a log."""
+    assert (1 in protected(["x", line, "end"])) is stays
+
+
 def test_a_decision_reads_a_text_once() -> None:
     """Rules, pointers and the check of the result ask for the same lines."""
     readings = Readings("make")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules_engine.likeness import groups, ordinary
+from rules_engine.likeness import groups, ordinary, outstanding
 
 ROWS = [f"worker {n % 4} took job_{n} for {n % 30} ms" for n in range(60)]
 
@@ -24,6 +24,7 @@ def ordinary_of(lines: list[str]) -> set[str]:
         pytest.param([f"{n} {n + 1} {n + 2}" for n in range(40)], id="figures without a word"),
         pytest.param(["the same line"] * 40, id="nothing varies"),
         pytest.param([f'"name_{n}": {n},' for n in range(40)], id="pieces of data"),
+        pytest.param([f"{n}. harbor_{n} at noon" for n in range(40)], id="items that have an order"),
         pytest.param([f"row {n} " + "x " * 300 for n in range(40)], id="very long lines"),
         pytest.param([f"row {n} {'abcdefghij'[n % 10] * (n + 2)}" for n in range(40)], id="plain words differ"),
     ],
@@ -44,6 +45,7 @@ def test_the_first_and_the_last_of_a_form_show_what_the_others_are_like() -> Non
         pytest.param("worker 3 took job_99 for 9120 ms", id="a figure far from the others"),
         pytest.param("worker 9 took job_30 for 12 ms", id="a value that nearly none has"),
         pytest.param("worker 3 took job_30 for 1.5 ms", id="a figure of another shape"),
+        pytest.param("worker 3 took job_30 for -3 ms", id="a figure of another sign"),
         pytest.param("worker 3 lost job_30 for 12 ms", id="another word"),
         pytest.param("worker 3 took job_30", id="another length"),
     ],
@@ -52,6 +54,55 @@ def test_what_stands_out_is_not_ordinary(odd: str) -> None:
     """Wherever it stands among the others."""
     for at in (5, 30, 55):
         assert odd not in ordinary_of([*ROWS[:at], odd, *ROWS[at:]])
+
+
+@pytest.mark.parametrize(
+    ("odd", "usual"),
+    [
+        pytest.param("loaded table_30 with 0 rows", "loaded table_{n} with {n}411 rows", id="nought among thousands"),
+        pytest.param("module_30 covered 2 %", "module_{n} covered 8{d} %", id="a small share"),
+        pytest.param("epoch 30 loss 0.1011", "epoch {n} loss 0.9{d}11", id="a fraction"),
+        pytest.param("took 9120ms for job_30", "took {n}ms for job_{n}", id="a figure that has its unit on it"),
+    ],
+)
+def test_a_figure_far_under_or_over_the_others_is_not_ordinary(odd: str, usual: str) -> None:
+    """What nearly all are over, or under, by a multiple."""
+    lines = [usual.format(n=n * 7 % 41 + 10, d=n * 7 % 10) for n in range(60)]
+    assert odd not in ordinary_of([*lines[:30], odd, *lines[30:]])
+    assert lines[40] in ordinary_of([*lines[:30], odd, *lines[30:]])
+
+
+PARTS = [f"Fetching {word} as part_{n} ({n % 30 + 2} MB)" for n, word in enumerate(["anchor", "basket", "copper"] * 20)]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param(PARTS, id="names differ"),
+        pytest.param(PARTS[:7], id="few lines"),
+        pytest.param([f"Fetching {'abcdefghij'[n % 10] * (n + 2)}" for n in range(40)], id="every name is another"),
+        pytest.param([f"checks that {a} meets {b}" for a in ("one", "two") for b in "abcd"], id="prose"),
+        pytest.param(["x " * 300 + str(n) for n in range(40)], id="very long lines"),
+    ],
+)
+def test_nothing_stands_out(lines: list[str]) -> None:
+    """Where a word or figure differs in many, it sets none apart."""
+    assert outstanding(lines, range(len(lines)), 8) == set()
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        pytest.param("Fetching anchor as part_30 (9120 MB)", id="a figure"),
+        pytest.param("Fetching anchor as part_30 (12 GB)", id="a unit"),
+        pytest.param("Skipping anchor as part_30 (12 MB)", id="what was done"),
+        pytest.param("Fetching basket from part_30 (12 MB)", id="a word between names"),
+    ],
+)
+def test_one_stands_out_among_its_like(odd: str) -> None:
+    """By what nearly all others share, whatever their names are."""
+    lines = [*PARTS[:30], odd, *PARTS[30:]]
+    assert outstanding(lines, range(len(lines)), 8) == {30}
 
 
 def test_what_only_grows_is_a_clock() -> None:

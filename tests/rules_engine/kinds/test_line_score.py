@@ -62,6 +62,17 @@ def test_items_that_passed_go_with_what_lies_between() -> None:
     assert dropped(TEXT) == [*ITEMS, "", "b.test.ts:", *ITEMS]
 
 
+def test_what_stands_out_of_routine_stays() -> None:
+    """A duration far from the others'; and of traces the one that is like no others."""
+    slow = tuple(f"(pass) item {'abcdefghij'[n % 10]} [{n % 20}.00ms]" for n in range(30))
+    odd = "(pass) item k [9041.00ms]"
+    assert odd not in dropped((*TEXT[:3], *slow[:15], odd, *slow[15:], *TEXT[-4:]))
+    traced = {"weights": {"traced": -5.0}, "covariances": CERTAIN}
+    traces = tuple(f"DEBUG cache hit, key={n}" for n in range(30))
+    news = "DEBUG falling back to the old store"
+    assert dropped((*traces[:15], news, *traces[15:]), traced) == list(traces[1:-2])
+
+
 def test_a_heading_stays_with_a_line_under_it() -> None:
     """What is left has its place."""
     lines = (*TEXT[:15], "warning: slow", *TEXT[15:])
