@@ -16,7 +16,6 @@ from gateway.errors import UnknownPath
 from gateway.evolving.rules import all_live
 from gateway.headers import is_foreign
 from gateway.inbound import key_of
-from gateway.providers import spoken
 from gateway.shapes import spoken_at
 from rules_engine.taco import dump
 
@@ -106,7 +105,7 @@ async def nowhere(request: Request, error: Exception) -> Response:
         f"there is nothing at {request.url.path}: the base URL for clients of OpenAI's API is {base}/v1, for those of "
         f"Anthropic's {base}; our own pages are /healthz, /metrics and /_gateway/…"
     )
-    shape = spoken_at("/v1/messages" if spoken(request.headers) == "anthropic" else "")
+    shape = spoken_at(request.url.path, request.headers)
     return Response(shape.error_body(problem), problem.status, media_type="application/json")
 
 

@@ -215,7 +215,7 @@ class _Application(Starlette):
             return
         path, method = scope["path"].rstrip("/"), scope["method"]
         if method == "GET" and path == "/v1/models" and has_several(gateway.routes, scope):
-            await list_models(gateway.routes, scope, receive, send)
+            await list_models(gateway.routes, gateway.config, scope, receive, send)
         else:
             await gateway.walk.run(scope, receive, send, SHAPES.get(path) if method == "POST" else None)
 

@@ -121,14 +121,14 @@ class Walk:
                 exchange.error = "the client left"
         except GatewayError as error:
             exchange.outcome, exchange.error = "failed", error.message
-            await client.fail(error, spoken_at(got.path))
+            await client.fail(error, spoken_at(got.path, got.fields))
         except asyncio.CancelledError:
             exchange.error = "the gateway was stopped"
             raise
         except Exception as error:
             exchange.outcome, exchange.error = "failed", f"{type(error).__name__}: {error}"
             structlog.get_logger("taco").exception("request failed", request=exchange.id)
-            await client.fail(own_fault(exchange), spoken_at(got.path))
+            await client.fail(own_fault(exchange), spoken_at(got.path, got.fields))
         finally:
             self.close(exchange)
 

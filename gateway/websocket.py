@@ -242,7 +242,7 @@ async def _connect(route: Route, got: Inbound, protocols: list[str]) -> Channel:
 
 async def _deny(error: GatewayError, got: Inbound, send: Send) -> None:
     """Answer the handshake with an error."""
-    body = spoken_at(got.path).error_body(error)
+    body = spoken_at(got.path, got.fields).error_body(error)
     headers = [
         *(error.headers if isinstance(error, UpgradeRefused) else ()),
         (b"content-type", b"application/json"),

@@ -5,6 +5,7 @@ A shape finds the messages and the tool output in its own JSON; it never transla
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from gateway.bodies import Cache
@@ -53,6 +54,7 @@ BESIDE: dict[str, Shape] = {
 """Paths that take a history for another purpose than an answer: they see it as the model does, and nothing is decided."""
 
 
-def spoken_at(path: str) -> Shape:
-    """The form in which those who call a path expect an error."""
-    return next((shape for shape in SHAPES.values() if path.startswith(shape.PATH)), chat_completions)
+def spoken_at(path: str, fields: Mapping[str, str]) -> Shape:
+    """The form in which those who call a path, with these headers, expect an error."""
+    others = anthropic_messages if "anthropic-version" in fields else chat_completions
+    return next((shape for shape in SHAPES.values() if path.startswith(shape.PATH)), others)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config import Upstream
+from gateway.config import Client, Upstream
 from tests.service import configured, service
 from tests.wire import Call, Reply, ask, frame, upstream, whole
 
@@ -95,3 +95,50 @@ async def half(call: Call) -> None:
 async def test_an_upstream_that_does_not_answer_is_left_out(reply: Reply, tmp_path: Path) -> None:
     """The others' models are still listed."""
     assert (await listed(tmp_path, reply, listing("c")))[0] == ["c"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "words"),
+    [
+        pytest.param(whole(b'{"error": {"message": "who are you"}}', 401), 401, "who are you", id="refuses"),
+        pytest.param(hang_up, 502, "without an answer", id="hangs up"),
+    ],
+)
+async def test_where_nobody_gives_a_list_the_first_to_say_why_is_heard(
+    reply: Reply, status: int, words: str, tmp_path: Path
+) -> None:
+    """An empty list would look like an answer."""
+    async with upstream(reply) as one, upstream(whole(b"{}", 500)) as other:
+        ups = tuple(Upstream(name=up.url, url=f"{up.url}/v1") for up in (one, other))
+        async with service(configured("", upstreams=ups), tmp_path) as gateway:
+            answer = await ask(gateway.url, "/v1/models", None, method="GET", headers=[])
+
+    assert answer.status == status
+    assert words in json.loads(answer.body)["error"]["message"]
+
+
+async def test_the_list_is_for_clients_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where some are named, others do not have it fetched with a key of ours."""
+    monkeypatch.setenv("ALICE", "a-key")
+    async with upstream(listing("a")) as one, upstream(listing("b")) as other:
+        ups = tuple(Upstream(name=up.url, url=f"{up.url}/v1") for up in (one, other))
+        config = configured("", upstreams=ups, clients=(Client(name="alice", key_env="ALICE"),))
+        async with service(config, tmp_path) as gateway:
+            alice, nobody = [
+                await ask(gateway.url, "/v1/models", None, method="GET", headers=[("authorization", f"Bearer {key}")])
+                for key in ("a-key", "b-key")
+            ]
+
+    assert (alice.status, nobody.status) == (200, 401)
+    assert len(one.calls) == len(other.calls) == 1
+
+
+async def test_who_speaks_another_api_is_refused_in_its_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On any path."""
+    monkeypatch.setenv("ALICE", "a-key")
+    config = configured("http://127.0.0.1:1", clients=(Client(name="alice", key_env="ALICE"),))
+    async with service(config, tmp_path) as gateway:
+        headers = [("anthropic-version", "2023-06-01")]
+        answer = await ask(gateway.url, "/v1/files", None, method="GET", headers=headers)
+
+    assert (answer.status, json.loads(answer.body)["error"]["type"]) == (401, "authentication_error")

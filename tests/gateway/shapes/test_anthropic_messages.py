@@ -147,7 +147,7 @@ def test_errors_have_the_types_of_this_api(error: GatewayError, kind: str) -> No
 @pytest.mark.parametrize("path", ["/v1/messages", "/v1/messages?beta=true", "/v1/messages/count_tokens"])
 def test_its_paths_speak_this_form(path: str) -> None:
     """Errors on them have it."""
-    assert spoken_at(path) is anthropic_messages
+    assert spoken_at(path, {}) is anthropic_messages
 
 
 @pytest.mark.parametrize("behind", [False, True], ids=["before the messages", "behind them"])
