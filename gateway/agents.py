@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
@@ -88,6 +89,21 @@ AGENTS: Mapping[str, Agent] = {
     "gemini": _gemini,
 }
 """By the name of the command."""
+_PACKAGES: Mapping[str, str] = {
+    "claude-code": "claude",
+    "opencode-ai": "opencode",
+    "qwen-code": "qwen",
+    "mini-swe-agent": "mini",
+    "aider-chat": "aider",
+    "pi-coding-agent": "pi",
+    "gemini-cli": "gemini",
+}
+"""Names under which agents are installed, where their commands have others."""
+_STARTERS = frozenset(
+    ("npx", "bunx", "pnpx", "npm", "bun", "pnpm", "yarn", "uvx", "uv", "pipx", "env", "nohup", "time")
+)
+_OF_A_PACKAGE = ("-p", "--package", "--from", "--with", "--spec")
+"""Behind these a starter is told what to install, not what to start."""
 
 
 def base_urls(url: str) -> dict[str, str]:
@@ -95,9 +111,27 @@ def base_urls(url: str) -> dict[str, str]:
     return {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_BASE": f"{url}/v1", "ANTHROPIC_BASE_URL": url}
 
 
+def name_of(word: str) -> str:
+    """The name of an agent's command, from its path or its package: `@openai/codex@latest` is `codex`."""
+    name = PurePath(word).name.partition("@")[0]
+    return _PACKAGES.get(name, name)
+
+
+def place_of(command: Sequence[str]) -> int:
+    """Where the agent stands in a command: at its beginning, or behind what starts it, as in `npx @openai/codex`."""
+    if PurePath(command[0]).name not in _STARTERS:
+        return 0
+    named = (
+        place
+        for place, (before, word) in enumerate(pairwise(command), 1)
+        if before not in _OF_A_PACKAGE and "=" not in word and name_of(word) in AGENTS
+    )
+    return next(named, 0)
+
+
 def set_up(command: str, url: str, environment: Variables) -> Setup:
     """What to start a command with; one that is not known gets the usual variables."""
-    own = AGENTS.get(PurePath(command).name, plain)(url, environment)
+    own = AGENTS.get(name_of(command), plain)(url, environment)
     upstreams = tuple(
         sorted(own.upstreams, key=lambda upstream: "*" in upstream.models)
     )  # the first with a match serves

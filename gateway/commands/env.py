@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import click
 
@@ -25,7 +25,7 @@ def command(agent: str, url: str | None, data: Path) -> None:
 
     Variables are exported; options for its command line, and whatever else has to be done, are comments.
     """
-    name = PurePath(agent).name
+    name = agents.name_of(agent)
     if name not in agents.AGENTS:
         raise Refusal(f"{agent} is not known; known are {', '.join(agents.AGENTS)}. Most others read what qwen needs")
     url = url or running.find(data)

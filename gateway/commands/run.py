@@ -58,10 +58,11 @@ def command(file: Path | None, upstream: str | None, data: Path, agent: tuple[st
         raise Refusal(f"a gateway serves this folder at {url} as it was started; stop it, or pass another --data")
     config = read_config(file, data, upstream)
     ours = url or f"http://{config.server.host}:{config.server.port}"
-    setup = agents.set_up(agent[0], ours, os.environ)
+    name = agent[agents.place_of(agent)]
+    setup = agents.set_up(name, ours, os.environ)
     if url is not None and (urls := agents.elsewhere(setup, ours)):
         click.echo(
-            f"taco-gateway: {agent[0]} was set to {', '.join(urls)}; the gateway at {url} goes where it was told to",
+            f"taco-gateway: {name} was set to {', '.join(urls)}; the gateway at {url} goes where it was told to",
             err=True,
         )
     own = tuple(named for named in setup.upstreams if named.url != f"{ours}/v1")
@@ -71,7 +72,7 @@ def command(file: Path | None, upstream: str | None, data: Path, agent: tuple[st
         code = runner.run(attend(agent, url) if url else _attend_alone(agent, config, data))
     if url is not None:
         _settle(data, since)
-    report(ask(data, lambda archive: archive.totals(since)), agent[0], data)
+    report(ask(data, lambda archive: archive.totals(since)), name, data)
     sys.exit(code)
 
 
@@ -84,12 +85,13 @@ async def _attend_alone(agent: Sequence[str], config: Config, data: Path) -> int
 
 async def attend(agent: Sequence[str], url: str) -> int:
     """Run an agent to its end with the terminal its own; the value is its exit code, as a shell would give it."""
-    setup = agents.set_up(agent[0], url, os.environ)
+    place = agents.place_of(agent)
+    setup = agents.set_up(agent[place], url, os.environ)
     if setup.note:
-        click.echo(f"taco-gateway: about {agent[0]}: {setup.note}", err=True)
+        click.echo(f"taco-gateway: about {agent[place]}: {setup.note}", err=True)
     with _files_of(setup) as folder:
         options = (option.replace("{folder}", folder) for option in setup.options)
-        return await _run([agent[0], *options, *agent[1:]], {**os.environ, **setup.variables})
+        return await _run([*agent[: place + 1], *options, *agent[place + 1 :]], {**os.environ, **setup.variables})
 
 
 async def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.agents import AGENTS, base_urls, elsewhere, set_up
+from gateway.agents import AGENTS, base_urls, elsewhere, name_of, place_of, set_up
 from gateway.config import ANTHROPIC
 from gateway.setup import Setup
 
@@ -56,6 +56,44 @@ def leads(setup: Setup) -> dict[str, tuple[str, ...]]:
 def test_variables(command: str, environment: dict[str, str], more: dict[str, str]) -> None:
     """Every agent gets the usual variables, some get their own besides."""
     assert set_up(command, URL, environment).variables == USUAL | more
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        pytest.param("codex exec qwen", 0, id="an agent itself"),
+        pytest.param("my-agent codex", 0, id="a command that starts nothing that we know of"),
+        pytest.param("npx", 0, id="a starter alone"),
+        pytest.param("npx cowsay", 0, id="a starter of something else"),
+        pytest.param("env A=/bin/codex sh -c x", 0, id="a variable that ends like an agent"),
+        pytest.param("uvx --from openhands cowsay", 0, id="a package of which something else is started"),
+        pytest.param("npx -y @openai/codex exec codex", 2, id="a package with a scope"),
+        pytest.param("/usr/bin/npx @anthropic-ai/claude-code@2.1.197 -p x", 1, id="a package with a version"),
+        pytest.param("uvx --from openhands openhands -t x", 3, id="a command of a package"),
+        pytest.param("npm exec -- opencode-ai run", 3, id="a starter in two words"),
+        pytest.param("env A=1 /opt/bin/qwen -p x", 2, id="a path behind a variable"),
+    ],
+)
+def test_an_agent_is_found_behind_what_starts_it(command: str, place: int) -> None:
+    """Its own name tells what it needs; a word that only looks like one does not."""
+    assert place_of(command.split()) == place
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("", ""),
+        ("claude", "claude"),
+        ("/usr/bin/codex", "codex"),
+        ("@openai/codex@latest", "codex"),
+        ("@qwen-code/qwen-code", "qwen"),
+        ("opencode-ai@1.18.33", "opencode"),
+    ],
+)
+def test_names(word: str, name: str) -> None:
+    """A command is known by its path and by its package, too."""
+    assert name_of(word) == name
+    assert not name or name in AGENTS
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,15 @@ async def test_options_stand_behind_the_name(tmp_path: Path, taco: Any) -> None:
     assert second.startswith('openai_base_url="http://127.0.0.1:')
 
 
+async def test_options_stand_behind_the_package(tmp_path: Path, taco: Any) -> None:
+    """Where something else starts the agent, the agent's options are not that one's."""
+    npx = command(tmp_path / "bin", "npx", 'printf "%s\\n" "$@"')
+    ended = await taco("run", "--data", tmp_path / "data", "--", npx, "-y", "@openai/codex", "exec")
+    yes, package, option, value, rest = ended.out.splitlines()
+    assert (yes, package, option, rest) == ("-y", "@openai/codex", "-c", "exec")
+    assert value.startswith('openai_base_url="http://127.0.0.1:')
+
+
 async def test_files_are_there_while_the_agent_runs(tmp_path: Path, taco: Any) -> None:
     """In a folder that nobody else may read, beside links to what the person has; then they are gone, and the person's
     own are as they were, with what the agent wrote into them."""
