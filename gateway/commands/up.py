@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import resource
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 import click
@@ -25,6 +26,8 @@ from memory import StoreError
 
 GRACE = 10
 """Seconds that requests have to end when the gateway is told to stop."""
+CONNECTIONS = (65_536, 10_240)
+"""Files and connections that are asked for, in this order."""
 GIVE_WAY = 0.001
 """Seconds after which a thread that counts or archives lets a waiting request go on."""
 GARBAGE = (20_000, 20, 50)
@@ -43,6 +46,7 @@ def command(file: Path | None, host: str | None, port: int | None, upstream: str
     """Serve, and print what to paste so that an agent is served."""
     config = read_config(file, data, upstream)
     open_folder(data)
+    allow_connections()
     logs.configure()
     host = config.server.host if host is None else host
     port = config.server.port if port is None else port
@@ -82,6 +86,19 @@ async def gateway_at(config: Config, data: Path, host: str, port: int) -> AsyncI
             raise
         stack.enter_context(running.announced(data, url))
         yield url
+
+
+def allow_connections() -> None:
+    """Let this process have as many connections as the system grants: by default it may be no more than 256, and each
+    stream takes two. An agent that is started by it would inherit that, so this is for serving only."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for most in CONNECTIONS:
+        wanted = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        if soft == resource.RLIM_INFINITY or soft >= wanted:
+            return
+        with suppress(OSError, ValueError):  # some systems say that there is no limit, and have one
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            return
 
 
 def tune() -> None:

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from gateway.__main__ import main
+from gateway.commands import up
 from gateway.providers.scripted import Scripted
 from gateway.scenario import Fault, Scenario, Turn
 from gateway.serving import serving
@@ -61,6 +62,36 @@ async def test_rules_that_cannot_be_used(tmp_path: Path, taco: Any) -> None:
     assert (ended.code, ended.out) == (2, "")
     assert "rules.json: rules[0]: must be an object" in ended.err
     assert ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("limits", "most", "now"),
+    [
+        pytest.param((256, 200_000), 10**9, 65_536, id="the system grants more"),
+        pytest.param((256, 4_096), 10**9, 4_096, id="it grants some"),
+        pytest.param((256, -1), 20_000, 10_240, id="it says that there is no limit, and has one"),
+        pytest.param((256, -1), 300, 256, id="it grants nothing"),
+        pytest.param((100_000, 200_000), 10**9, 100_000, id="there are enough"),
+        pytest.param((-1, -1), 10**9, -1, id="there is no limit"),
+    ],
+)
+def test_as_many_connections_as_the_system_grants(
+    limits: tuple[int, int], most: int, now: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And never fewer than there were."""
+    given = [limits]
+
+    def set_limit(what: int, wanted: tuple[int, int]) -> None:
+        if wanted[0] > most:
+            raise ValueError("not allowed")
+        given.append(wanted)
+
+    monkeypatch.setattr("resource.RLIM_INFINITY", -1)
+    monkeypatch.setattr("resource.getrlimit", lambda what: given[-1])
+    monkeypatch.setattr("resource.setrlimit", set_limit)
+    up.allow_connections()
+
+    assert given[-1] == (now, limits[1])
 
 
 async def test_serves_until_told_to_stop(start: Any) -> None:
