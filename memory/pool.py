@@ -1,10 +1,12 @@
 """The events of the rule pools: an append-only table in a file of its own, read from where one left off.
 
-An event is a line of JSON that this package does not look into, but for the secrets in it.
+An event is a line of JSON that this package does not look into, but for the secrets in it. Beside the events stands what
+somebody made of all of them up to a place, so that the next start need not read them again.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,19 +19,19 @@ from memory.redaction import redact_json
 PATIENCE = 5.0
 """Seconds that events wait for another process that writes."""
 
-SHARED = ""
-"""The tenant whose events are everybody's."""
-
 PAGE = 10_000
 """Events that are read at once."""
 
 VERSION = 1
 
 _CREATE = "CREATE TABLE IF NOT EXISTS events (seq INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT NOT NULL, event TEXT NOT NULL)"
-_INDEX = "CREATE INDEX IF NOT EXISTS events_tenant ON events (tenant, seq)"
 _KEEP = "CREATE TRIGGER IF NOT EXISTS events_{0} BEFORE {0} ON events BEGIN SELECT RAISE (ABORT, 'events are only added'); END"
 _INSERT = "INSERT INTO events (tenant, event) VALUES (?, ?)"
-_SELECT = "SELECT seq, tenant, event FROM events WHERE seq > ? {} ORDER BY seq LIMIT ?"
+_SELECT = "SELECT seq, tenant, event FROM events WHERE seq > ? ORDER BY seq LIMIT ?"
+_SNAPSHOT = "CREATE TABLE IF NOT EXISTS snapshot (id INTEGER PRIMARY KEY CHECK (id = 0), seq INTEGER NOT NULL, text TEXT NOT NULL)"
+# Of two that are made at once the one that knows more stays.
+_PUT = """INSERT INTO snapshot VALUES (0, ?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq, text = excluded.text
+  WHERE excluded.seq >= seq"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +70,21 @@ class PoolEvents:
         async with self._writer.transaction(PATIENCE):
             await self._writer.run_many(_INSERT, rows)
 
-    async def read(self, after: int = 0, tenant: str | None = None, limit: int = PAGE) -> list[EventRow]:
-        """The next events after a place, in order: a tenant's and the shared ones, or all. Ask again until there are none."""
-        if tenant is None:
-            rows = await self._reader.rows(_SELECT.format(""), (after, limit), patience=PATIENCE)
-        else:
-            where = "AND tenant IN (?, ?)"
-            rows = await self._reader.rows(_SELECT.format(where), (after, SHARED, tenant, limit), patience=PATIENCE)
+    async def read(self, after: int = 0) -> list[EventRow]:
+        """The next events after a place, at most `PAGE`, in order. Ask again until there are none."""
+        rows = await self._reader.rows(_SELECT, (after, PAGE), patience=PATIENCE)
         return [EventRow(*row) for row in rows]
+
+    async def read_snapshot(self) -> tuple[int, str] | None:
+        """The place up to which a snapshot knows the events, and its text; `None` where there is none."""
+        rows = await self._reader.rows("SELECT seq, text FROM snapshot", patience=PATIENCE)
+        return rows[0] if rows else None
+
+    async def put_snapshot(self, seq: int, text: str) -> None:
+        """Keep what was made of the events up to a place, instead of an older one."""
+        clean = await asyncio.to_thread(_redacted, text)  # it may be long
+        async with self._writer.transaction(PATIENCE):
+            await self._writer.rows(_PUT, (seq, clean))
 
     async def aclose(self) -> None:
         """Wait for the batch under way and close the file."""
@@ -88,11 +97,11 @@ async def _prepare(path: Path, database: Database) -> None:
         ((version,),) = await database.rows("PRAGMA user_version")
         if version > VERSION:
             raise StoreError(f"{path}: written by a newer version ({version}); upgrade taco-gateway")
-        for statement in (_CREATE, _INDEX, _KEEP.format("update"), _KEEP.format("delete")):
+        for statement in (_CREATE, _KEEP.format("update"), _KEEP.format("delete"), _SNAPSHOT):
             await database.rows(statement)
         await database.rows(f"PRAGMA user_version={VERSION}")
 
 
-def _redacted(event: str) -> str:
+def _redacted(text: str) -> str:
     # Half a character becomes its escape, which in JSON is the same.
-    return redact_json(event.encode("utf-8", "backslashreplace")).decode()
+    return redact_json(text.encode("utf-8", "backslashreplace")).decode()

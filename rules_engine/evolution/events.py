@@ -89,7 +89,7 @@ def content_key(rule: Rule) -> str:
 
 def dump_event(event: PoolEvent) -> str:
     """The event as JSON for a store."""
-    rule = None if event.rule is None else _rule_to_fields(event.rule)
+    rule = None if event.rule is None else rule_to_fields(event.rule)
     body = {"format": FORMAT, "name": event.name, "rule": rule, "ref": event.ref, "data": dict(event.data)}
     return json.dumps(body | {"tenant": event.tenant, "session": event.session, "time": event.time}, ensure_ascii=False)
 
@@ -102,7 +102,7 @@ def load_event(text: str) -> PoolEvent:
             raise RuleError(f"a pool event from a newer version ({body['name']!r}); upgrade taco-gateway")
         return PoolEvent(
             name=body["name"],
-            rule=None if body["rule"] is None else _rule_from_fields(body["rule"]),
+            rule=None if body["rule"] is None else rule_from_fields(body["rule"]),
             ref=None if body["ref"] is None else (str(body["ref"][0]), int(body["ref"][1])),
             tenant=str(body["tenant"]),
             session=str(body["session"]),
@@ -113,12 +113,14 @@ def load_event(text: str) -> PoolEvent:
         raise RuleError(f"a pool event is damaged: {error!r}; the others are used") from error
 
 
-def _rule_to_fields(rule: Rule) -> dict[str, object]:
+def rule_to_fields(rule: Rule) -> dict[str, object]:
+    """A rule as plain JSON."""
     values = {field.name: getattr(rule, field.name) for field in fields(Rule)}
     return values | {"trigger": rule.trigger.pattern, "params": dict(rule.params), "evidence": dict(rule.evidence)}
 
 
-def _rule_from_fields(values: Mapping[str, Any]) -> Rule:
+def rule_from_fields(values: Mapping[str, Any]) -> Rule:
+    """What `rule_to_fields` wrote. Raises `RuleError` if a secret was cut out of it since."""
     # In a pattern the brackets would be a class of characters: it would match, and something else than before.
     if _REDACTED in json.dumps([values["trigger"], values["params"]], ensure_ascii=False):
         raise RuleError(f"{values['id']}: a secret stood in its patterns and was cut out; propose it without")

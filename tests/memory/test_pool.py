@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from memory import EventRow, PoolEvents, StoreCorrupt, StoreError
+from memory import pool as module
 
 WRITER = """
 import asyncio, pathlib, sys
@@ -51,32 +52,28 @@ async def test_nothing_is_there_and_nothing_is_added(events: PoolEvents) -> None
     assert await events.read() == []
 
 
-async def test_events_come_back_in_order_from_where_one_left_off(events: PoolEvents) -> None:
-    """A reader that knows where it was gets each event once."""
+async def test_events_come_back_in_order_from_where_one_left_off(
+    events: PoolEvents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader that knows where it was gets each event once, some at a time."""
+    monkeypatch.setattr(module, "PAGE", 2)
     await events.append([("", '{"a": 1}'), ("t", '{"b": 2}')])
     await events.append([("t", '{"c": 3}')])
 
-    first = await events.read(limit=2)
+    first = await events.read()
     assert first == [EventRow(1, "", '{"a": 1}'), EventRow(2, "t", '{"b": 2}')]
     assert await events.read(first[-1].seq) == [EventRow(3, "t", '{"c": 3}')]
     assert await events.read(3) == []
 
 
-@pytest.mark.parametrize(
-    ("tenant", "seen"),
-    [
-        pytest.param("nobody", ["shared"], id="somebody new sees the shared pool"),
-        pytest.param("", ["shared"], id="the shared pool is nobody's"),
-        pytest.param("a", ["shared", "of a"], id="one sees one's own above the shared pool"),
-        pytest.param(None, ["shared", "of a", "of b"], id="who asks for all sees all"),
-    ],
-)
-async def test_a_tenant_never_sees_another_tenants_events(
-    events: PoolEvents, tenant: str | None, seen: list[str]
-) -> None:
-    """Pools are apart, but for what is shared."""
-    await events.append([("", '"shared"'), ("a", '"of a"'), ("b", '"of b"')])
-    assert [json.loads(row.event) for row in await events.read(0, tenant)] == seen
+async def test_of_two_snapshots_the_one_that_knows_more_stays(events: PoolEvents) -> None:
+    """Whoever writes last; there is none before."""
+    assert await events.read_snapshot() is None
+    for seq, text, stays in ((7, "seven", "seven"), (3, "three", "seven"), (9, "nine", "nine")):
+        await events.put_snapshot(seq, text)
+        found = await events.read_snapshot()
+        assert found is not None
+        assert found[1] == stays
 
 
 async def test_secrets_are_not_written(path: Path, events: PoolEvents) -> None:
