@@ -28,20 +28,18 @@ _KEYS = frozenset({b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key"
 
 
 def passing(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """The headers that are not about one connection only, names in lower case."""
+    """The headers that are not about one connection only, nor between a client and a gateway; names in lower case."""
     lowered = tuple((name.lower(), value) for name, value in headers)
     named = (value for name, value in lowered if name == b"connection")
     dropped = _HOP_BY_HOP | {token.strip().lower() for value in named for token in value.split(b",")}
-    return tuple(pair for pair in lowered if pair[0] not in dropped)
+    return tuple(pair for pair in lowered if pair[0] not in dropped and not pair[0].startswith(b"x-taco-"))
 
 
 def forwarded(headers: Headers, upstream: Upstream) -> Headers:
     """A request's headers as an upstream gets them: the client's, with one key at most. Raises `MissingKey`."""
     keeps = any(name in _KEYS for name, _ in headers) and upstream.client_key
     dropped = _ANEW if upstream.client_key else _ANEW | _KEYS
-    theirs = tuple(
-        (name, value) for name, value in passing(headers) if name not in dropped and not name.startswith(b"x-taco-")
-    )
+    theirs = tuple(pair for pair in passing(headers) if pair[0] not in dropped)
     return theirs if keeps else (*theirs, *_our_key(upstream, headers))
 
 

@@ -14,6 +14,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import Any
 
 from gateway.config import Upstream, secret
+from gateway.encodings import decompress
 from gateway.errors import BadRequest, UpstreamBroke, UpstreamUnreachable
 from gateway.inbound import key_of
 from gateway.translating import FORMS, Form
@@ -29,6 +30,8 @@ _TRANSLATED = frozenset({
 })  # fmt: skip
 """Fields of the API that litellm translates. Others are sent along in the body: among litellm's arguments are some
 that say where a request goes and with whose key, and those are not the client's to give."""
+_LIMIT = 1 << 30  # bytes of a body without its encoding; what gets here was let in before
+_ANTHROPIC = "sk-ant-"  # the beginning of Anthropic's keys and logins
 _PASSED_ON = ("retry-after", "x-request-id", "x-ratelimit-")
 
 
@@ -47,14 +50,10 @@ class ViaLitellm:
                 f"upstream '{self._upstream.name}' serves {' and '.join(FORMS)} only; {request.path} needs one that passes through"
             )
         assert isinstance(request.body, bytes)
-        body = form.ask(_read(request.body))
+        body = form.ask(_read(request.body, request.headers))
         litellm = await self._load()
-        arguments = translated(body)
-        if self._upstream.url:
-            arguments["api_base"] = self._upstream.url
-        key = self._key(request.headers)
-        if key is not None:
-            arguments["api_key"] = key
+        ours = {"api_base": self._upstream.url, "api_key": self._key(request)}
+        arguments = translated(body) | {name: value for name, value in ours.items() if value}
         try:
             got = await litellm.acompletion(
                 model=request.model, messages=body["messages"], stream=request.stream, num_retries=0, **arguments
@@ -70,9 +69,11 @@ class ViaLitellm:
             return _Refusal(form, int(status), error)
         return _Stream(form, got, self._upstream.name) if request.stream else _Whole(form, got)
 
-    def _key(self, headers: Headers) -> str | None:
-        sent = key_of({name.decode("latin-1"): value.decode("latin-1") for name, value in headers})
-        return sent if sent and self._upstream.client_key else secret(self._upstream.key_env)
+    def _key(self, request: Request) -> str | None:
+        sent = key_of({name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers})
+        # without a url the model's name says whose key it takes: one of Anthropic's is shown to nobody else
+        fits = bool(self._upstream.url) or sent.startswith(_ANTHROPIC) == (request.model or "").startswith("anthropic/")
+        return sent if sent and fits and self._upstream.client_key else secret(self._upstream.key_env)
 
     async def _load(self) -> Any:
         if self._litellm is None:
@@ -172,9 +173,10 @@ def translated(body: Mapping[str, Any]) -> dict[str, Any]:
     return arguments | ({"extra_body": others} if others else {})
 
 
-def _read(data: bytes) -> dict[str, Any]:
+def _read(data: bytes, headers: Headers) -> dict[str, Any]:
+    encoding = dict(headers).get(b"content-encoding", b"").decode("latin-1")
     try:
-        return dict(json.loads(data))
+        return dict(json.loads(decompress(data, encoding, _LIMIT).data))
     except (ValueError, RecursionError) as error:
         raise BadRequest(f"the body cannot be translated: {error}") from error
 

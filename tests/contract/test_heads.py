@@ -90,6 +90,14 @@ async def test_our_own_headers_stay_with_us(path: str, sample: Sample, line: Wir
     assert answer.header(ID) == "my-1"
 
 
+async def test_a_gateway_behind_a_gateway_is_one_to_the_client(path: str, sample: Sample, line: Wire) -> None:
+    """Each answer has one id, and it is that of the gateway which the client sees."""
+    theirs = whole(sample.answer("ok"), headers=[JSON, (ID, "theirs")])
+    answer = await line.ask(theirs, path, dump(sample.request()), headers=[JSON, (ID, "ours")])
+
+    assert answer.header(ID) == "ours"
+
+
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503, 529])
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 async def test_3_15_05_an_error_of_the_upstream_reaches_the_client_unchanged(

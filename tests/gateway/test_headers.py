@@ -10,8 +10,15 @@ from gateway.headers import as_text, forwarded, is_foreign, passing
 
 
 def test_what_is_about_one_connection_stays_behind() -> None:
-    """By its own name, or named by `connection`; all others go on, in order, repeated ones too."""
-    given = [(b"X-One", b"1"), (b"Connection", b"close, X-Hop"), (b"x-hop", b"2"), (b"TE", b"x"), (b"x-one", b"3")]
+    """By its own name, or named by `connection`, or ours; all others go on, in order, repeated ones too."""
+    given = [
+        (b"X-One", b"1"),
+        (b"X-Taco-Request-Id", b"r"),
+        (b"Connection", b"close, X-Hop"),
+        (b"x-hop", b"2"),
+        (b"TE", b"x"),
+        (b"x-one", b"3"),
+    ]
 
     assert passing(given) == ((b"x-one", b"1"), (b"x-one", b"3"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import subprocess
 import sys
@@ -15,11 +16,12 @@ import pytest_asyncio
 from gateway.config import Upstream
 from gateway.playback import Received
 from gateway.providers.scripted import Scripted
-from gateway.providers.via_litellm import translated
+from gateway.providers.via_litellm import ViaLitellm, translated
 from gateway.replies import Reply
 from gateway.replies.chat_completions import read_reply
 from gateway.scenario import Fault, Scenario, Turn
 from gateway.serving import serving
+from gateway.types import Request
 from tests.samples import PROGRESS, SAMPLES, Step, dump
 from tests.service import ID, Service, configured, service
 from tests.wire import JSON, Answer, ask, connected, upstream, whole
@@ -106,6 +108,47 @@ async def test_a_turn_with_text_and_calls(stream: bool, line: Line) -> None:
     assert (row.outcome, row.upstream, row.status) == ("completed", "there", 200)
     assert row.reported is not None
     assert row.reported["prompt_tokens"] == reply.usage["prompt_tokens"]
+
+
+@on_one_loop
+async def test_a_compressed_request_is_understood(line: Line) -> None:
+    """Where nothing is rewritten, too."""
+    line[0].play(Turn(text="ok"))
+    headers = [JSON, ("content-encoding", "gzip")]
+    answer = await ask(line[1].url, PATH, gzip.compress(dump(request())), headers=headers)
+
+    assert answer.status == 200
+    assert json.loads(line[0].last.body)["messages"] == request()["messages"]
+
+
+KEYS = {
+    "another provider's key": ("Bearer sk-ant-1", "openai/m", {}, None),
+    "not Anthropic's key": ("Bearer sk-proj-1", "anthropic/m", {}, None),
+    "another provider's key, and one of ours": ("Bearer sk-ant-1", "openai/m", {"key_env": "OURS"}, "ours"),
+    "no key": ("", "openai/m", {}, None),
+    "its provider's key": ("Bearer sk-proj-1", "openai/m", {}, "sk-proj-1"),
+    "Anthropic's key": ("Bearer sk-ant-1", "anthropic/m", {}, "sk-ant-1"),
+    "any key for the one place that is configured": ("Bearer sk-ant-1", "openai/m", {"url": "http://x/v1"}, "sk-ant-1"),
+    "a key that is not to be passed on": (
+        "Bearer sk-proj-1",
+        "openai/m",
+        {"client_key": False, "key_env": "OURS"},
+        "ours",
+    ),
+}
+
+
+@pytest.mark.parametrize(("sent", "model", "settings", "used"), KEYS.values(), ids=KEYS)
+def test_whose_key_a_provider_gets(
+    sent: str, model: str, settings: dict[str, Any], used: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The login of an agent is not shown to the maker of another model."""
+    monkeypatch.setenv("OURS", "ours")
+    provider = ViaLitellm(Upstream(name="l", via="litellm", **settings))
+    headers = ((b"authorization", sent.encode()),) if sent else ()
+    asked = Request(id="r", method="POST", path=PATH, headers=headers, body=b"{}", model=model, stream=False)
+
+    assert provider._key(asked) == used
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
