@@ -67,7 +67,7 @@ def _decide(observation: Observation, ruleset: RuleSet, context: Context) -> Dec
         cut = base
     plain = _reduce(cut, observation, settings, grouping=True)
     pointed = _point(plain, observation, settings, context, readings)
-    drafts = [pointed, plain] if pointed.sources else [pointed]
+    drafts = [pointed, plain] if pointed.sources else [plain]
     drafts = [draft for draft in drafts if draft.applied]
     if not drafts:
         return Kept(key=key, reason="no gain")
@@ -122,7 +122,7 @@ def _run_rules(draft: Draft, key: str, rules: tuple[Rule, ...], readings: Readin
 
 def _point(draft: Draft, observation: Observation, settings: Settings, context: Context, readings: Readings) -> Draft:
     sort = observation.nature
-    if context.shell is False or "shown" in settings.disabled or sort == "structured":
+    if context.shell is False or not context.earlier or "shown" in settings.disabled or sort == "structured":
         return draft
     if invariants.is_json(draft.text):
         return draft

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 
 from rules_engine.marks import parse
 from rules_engine.script import text_digest
@@ -26,6 +26,11 @@ def index(key: str, text: str, name: str = "", first: int = 1, count: int | None
     """
     lines = tuple(text.split("\n"))
     marks = {at: mark for at, line in enumerate(lines) if line[:1] == "[" and (mark := parse(line))}
+    places: dict[str, tuple[int, ...]] = {}
+    for at, line in enumerate(lines):
+        if len(line) >= WORTH and at not in marks:
+            before = places.get(line)
+            places[line] = (at,) if before is None else (*before, at) if len(before) < COMMON else before
     hidden = {at: mark.lines for at, mark in marks.items()}
     countable = all(mark.kind == "shown" for mark in marks.values()) and (
         count is None or len(lines) + sum(hidden.values()) - len(hidden) == count
@@ -34,27 +39,11 @@ def index(key: str, text: str, name: str = "", first: int = 1, count: int | None
         key=key,
         digest=text_digest(text),
         lines=lines,
-        places=_places(lines, marks),
+        places=places,
         name=name if countable else "",
         first=first,
         hidden=hidden,
     )
-
-
-def itself(lines: tuple[str, ...], hidden: Sequence[tuple[int, int]]) -> Earlier:
-    """The index of a text for what stands in it again further down; what is `hidden` of it is none."""
-    gone = {at for start, end in hidden for at in range(start, end)}
-    fences = {at: 1 for start, end in hidden for at in (start, end - 1)}
-    return Earlier(key="", digest="", lines=lines, places=_places(lines, gone), hidden=fences)
-
-
-def _places(lines: Sequence[str], skipped: Container[int]) -> dict[str, tuple[int, ...]]:
-    places: dict[str, tuple[int, ...]] = {}
-    for at, line in enumerate(lines):
-        if len(line) >= WORTH and at not in skipped:
-            before = places.get(line)
-            places[line] = (at,) if before is None else (*before, at) if len(before) < COMMON else before
-    return places
 
 
 def bare(lines: Sequence[str]) -> tuple[str, ...]:

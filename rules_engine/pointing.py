@@ -29,7 +29,7 @@ class Guard:
 
 
 def point(draft: Draft, key: str, earlier: Sequence[Earlier], settings: Settings, guard: Guard) -> Draft:
-    """The draft with a pointer for each run of lines that stands in one of `earlier`, or further up in the draft itself."""
+    """The draft with a pointer for each run of lines that stands in one of `earlier`."""
     lines = draft.text.split("\n")
     offsets = starts(lines)
     own = {omission.id for omission in draft.omissions}
@@ -51,7 +51,7 @@ def point(draft: Draft, key: str, earlier: Sequence[Earlier], settings: Settings
             ids |= {name}
             edits.append(edit)
             omissions.append(Omission(id=name, spans=(span,), lines=run.end - run.start, rules=(RULE,)))
-            sources += [Source(key=run.source.key, digest=run.source.digest)] if run.source.key else []
+            sources.append(Source(key=run.source.key, digest=run.source.digest))
     if not edits:
         return draft
     after = draft.step(edits)

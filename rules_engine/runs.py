@@ -89,12 +89,7 @@ def _longest(text: Text, seed: int, done: int, sources: Sequence[Earlier], least
     best: Run | None = None
     for source in reversed(sources):
         for at in source.places[text.lines[seed]]:
-            limit = high if source.key else min(high, 2 * seed - at)
-            if limit <= seed:  # it found itself
-                continue
-            back, ahead = _reach(text.lines, seed, low, limit, source, at)
-            if not source.key:
-                back = min(back, seed - at - ahead)
+            back, ahead = _reach(text.lines, seed, low, high, source, at)
             if back + ahead >= max(least, best.size + 1 if best else 0):
                 best = Run(seed - back, seed + ahead, source, at - back)
     return best

@@ -210,7 +210,6 @@ class Earlier:
     """A forwarded text with its line index, made once (`rules_engine.lines.index`)."""
 
     key: str
-    """Empty: it is the text itself, of which only what stands further up is earlier."""
     digest: str
     lines: tuple[str, ...]
     places: Mapping[str, tuple[int, ...]]

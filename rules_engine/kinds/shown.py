@@ -1,10 +1,10 @@
-"""Already shown: a run of lines that stands in an earlier text of the request, or further up in the same, becomes a pointer."""
+"""Already shown: a run of lines that stands in an earlier text of the request becomes a pointer to it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from rules_engine.lines import is_telling, itself
+from rules_engine.lines import is_telling
 from rules_engine.marks import quote
 from rules_engine.runs import Run, Text, find_runs
 from rules_engine.types import Earlier, Settings
@@ -24,27 +24,9 @@ def find(
     A run of lines that is `bound` together, such as a fold and its values, is hidden whole or not at all.
     """
     text = Text(tuple(lines), tuple(sorted(barred)))
-    runs = _find(text, earlier, settings, bound)
-    return sorted([*runs, *_find_again(text, runs, settings, bound)], key=lambda run: run.start)
-
-
-def _find(text: Text, earlier: Sequence[Earlier], settings: Settings, bound: Sequence[tuple[int, int]]) -> list[Run]:
     inner = (_inside(run, text.lines, settings.seam_lines) for run in find_runs(text, earlier, settings.pointer_lines))
     whole = (_unparted(run, text.lines, bound) for run in inner)
     return [run for run in whole if run.start < run.end and verify(run, text.lines)]
-
-
-def _find_again(text: Text, runs: Sequence[Run], settings: Settings, bound: Sequence[tuple[int, int]]) -> Iterator[Run]:
-    """Runs that stand further up in the text itself, where no pointer hides them."""
-    if len(set(text.lines)) > len(text.lines) - settings.pointer_lines:
-        return
-    hidden = [(run.start, run.end) for run in runs]
-    gone = {at for start, end in hidden for at in range(start, end)}
-    rest = Text(text.lines, tuple(sorted(gone.union(text.barred))))
-    for run in _find(rest, [itself(text.lines, hidden)], settings, bound):
-        if gone.isdisjoint(range(run.at, run.at + run.size)):
-            gone.update(range(run.start, run.end))
-            yield run
 
 
 def verify(run: Run, lines: Sequence[str]) -> bool:

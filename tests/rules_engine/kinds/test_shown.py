@@ -79,39 +79,6 @@ def test_lines_that_moved_are_shown_anew() -> None:
     assert spans(lines, earlier(before)) == [(0, 9)]
 
 
-@pytest.mark.parametrize(
-    ("lines", "hidden"),
-    [
-        pytest.param([*many(9), "new", "new"], [], id="nothing again"),
-        pytest.param([*many(3), "new", *many(3)], [], id="too few lines again"),
-        pytest.param([*many(9), "new", *many(9)], [(11, 19)], id="a block again"),
-        pytest.param([*many(9), "new", *many(9), "new", *many(9)], [(11, 19), (21, 29)], id="twice again"),
-        pytest.param([*many(9), "a", *many(9), "b", *many(9)], [(11, 18), (21, 29)], id="between other lines"),
-    ],
-)
-def test_what_stands_further_up_in_the_same_text(lines: list[str], hidden: list[tuple[int, int]]) -> None:
-    """It is shown once."""
-    assert spans(lines) == hidden
-
-
-@given(st.lists(st.sampled_from([*many(6), "", "}"]), max_size=60), st.integers(0, 30))
-def test_what_a_pointer_leads_to_in_the_same_text_is_visible(lines: list[str], before: int) -> None:
-    """And above it."""
-    runs = shown.find(lines, [earlier(lines[:before])], SETTINGS)
-    gone = {at for run in runs for at in range(run.start, run.end)}
-    own = [run for run in runs if not run.source.key]
-
-    assert all(run.at + run.size <= run.start and gone.isdisjoint(range(run.at, run.at + run.size)) for run in own)
-    assert sum(run.size for run in runs) == len(gone)
-
-
-def test_an_earlier_text_is_led_to_rather_than_the_same() -> None:
-    """What a pointer to it hides is no place to lead to."""
-    lines = [*many(9), "new", *many(9), "new"]
-
-    assert spans(lines, earlier(many(9))) == [(0, 8), (11, 18)]
-
-
 def test_the_longest_run_wins_and_among_equals_the_latest() -> None:
     """Fewer marks, and nearer."""
     short, first, last = (earlier(many(n), key) for n, key in ((5, "short"), (9, "first"), (9, "last")))
