@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory.archive import Archive
 from memory.canon import canonical, digest, message_hash
 from memory.decisions import Choice, Decisions
-from memory.errors import StoreBusy, StoreCorrupt, StoreError
+from memory.errors import StoreBusy, StoreCorrupt, StoreError, StoreMissing
 from memory.L4_raw_sessions.checking import Verified, verify
 from memory.L4_raw_sessions.compress_session import batch_process, compress_session, extract_history
 from memory.L4_raw_sessions.export import export
@@ -59,6 +59,7 @@ __all__ = [
     "StoreBusy",
     "StoreCorrupt",
     "StoreError",
+    "StoreMissing",
     "Takes",
     "Told",
     "Totals",

@@ -2,6 +2,7 @@
 
 StoreError              the file cannot be read or written; the message says what to do
 ├── StoreBusy           not in time: another process holds it, or the disk is slow
+├── StoreMissing        nothing is stored under the name that was asked for
 └── StoreCorrupt        what is in the file is not what was put there
 EntryRefused            an entry of a memory level breaks a limit, or holds what may not stand there; says what to do
 """
@@ -15,6 +16,10 @@ class StoreError(Exception):
 
 class StoreBusy(StoreError):
     """It took longer than the caller could wait; nothing was changed."""
+
+
+class StoreMissing(StoreError):
+    """Nothing is stored under the name that was asked for."""
 
 
 class StoreCorrupt(StoreError):

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, is_dataclass
+from math import inf
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -13,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from gateway.remembering.memories import Memory, memory_of
-from memory import StoreBusy, StoreError
+from memory import StoreError, StoreMissing
 from memory.errors import EntryRefused
 
 P = ParamSpec("P")
@@ -44,10 +45,10 @@ def about(data: Path, page: Page) -> Callable[[Request], Awaitable[Response]]:
             return _refuse(error, error.status)
         except EntryRefused as error:
             return _refuse(error, 422)
-        except StoreBusy as error:
-            return _refuse(error, 503)
+        except StoreMissing as error:
+            return _refuse(error, 404)
         except StoreError as error:
-            return _refuse(error, 404 if "is called" in str(error) else 503)
+            return _refuse(error, 503)
         except ValueError as error:
             return _refuse(error, 400)
 
@@ -121,6 +122,14 @@ def flag(given: Mapping[str, Any], name: str) -> bool:
     )
     if not isinstance(value, bool):
         raise Refused(f"{name} is true or false")
+    return value
+
+
+def amount(given: Mapping[str, Any], name: str) -> float | None:
+    """A number of 0 or more that may be given."""
+    value = given.get(name)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf):
+        raise Refused(f"{name} is a number, 0 or more")
     return value
 
 

@@ -16,7 +16,7 @@ from memory import (
     Forgotten,
     Found,
     Redacted,
-    StoreError,
+    StoreMissing,
     Told,
     Verified,
     batch_process,
@@ -189,7 +189,7 @@ class Memory:
         gone = forget(session, l4_dir=self.places.folder)
         found = gone.names or gone.rows or gone.raw
         if not found and forgotten_messages(self.places, gone.session) is None:
-            raise StoreError(f"no session is called {session!r}; `memory search` finds them")
+            raise StoreMissing(f"no session is called {session!r}; `memory search` finds them")
         self.levels.forget(gone.session)
         return gone
 
@@ -249,11 +249,11 @@ def tenants(data: Path) -> dict[str, Path]:
 
 
 def memory_of(data: Path, tenant: str | None, clock: Callable[[], float] = time.time) -> Memory:
-    """The memory of a tenant; of the first, where none is named. Raises `StoreError` for a tenant that is not there."""
+    """The memory of a tenant; of the first, where none is named. Raises `StoreMissing` for a tenant that is not there."""
     if tenant is None:
         return Memory(data, clock)
     if tenant not in tenants(data):
-        raise StoreError(f"no tenant is called {tenant!r}; `memory status` lists them")
+        raise StoreMissing(f"no tenant is called {tenant!r}; `memory status` lists them")
     return Memory(root_of(data, tenant), clock)
 
 

@@ -25,6 +25,7 @@ from gateway.remembering.json_pages import (
     Page,
     Refused,
     about,
+    amount,
     answer,
     fields,
     flag,
@@ -131,9 +132,10 @@ async def verify(memory: Memory, request: Request) -> Response:
 async def keep(memory: Memory, request: Request) -> Response:
     """Let go of sessions that ended more than `days` ago, and of the oldest until the zips have `bytes`; or say which would go."""
     given = await fields(request)
-    days, size, dry_run = given.get("days"), given.get("bytes"), flag(given, "dry_run")
-    if not isinstance(days, int | float | None) or not isinstance(size, int | None) or days is size is None:
+    days, most, dry_run = amount(given, "days"), amount(given, "bytes"), flag(given, "dry_run")
+    if days is most is None:
         raise Refused("days or bytes is needed, as a number")
+    size = None if most is None else int(most)
     gone = await processes.run(apply, Memory.retain, memory.root, days=days, size=size, dry_run=dry_run)
     return answer({"dry_run": dry_run, "gone": [asdict(one) for one in gone]})
 

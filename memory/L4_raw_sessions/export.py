@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from memory.errors import StoreError
+from memory.errors import StoreMissing
 from memory.L4_raw_sessions.history import iso
 from memory.L4_raw_sessions.index import Index
 from memory.L4_raw_sessions.places import Places, places_at
@@ -32,7 +32,7 @@ def export(
             return
         parts = all_parts(index) if session is None else find_parts(index, session)
         if session is not None and not parts:
-            raise StoreError(f"no session is called {session!r}; `memory search` finds them")
+            raise StoreMissing(f"no session is called {session!r}; `memory search` finds them")
         for id_ in dict.fromkeys(part.session for part in parts):
             yield _line(places, index, find_parts(index, id_), format)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, cast
 
-from memory.errors import StoreError
+from memory.errors import StoreMissing
 from memory.L4_raw_sessions import texts
 from memory.L4_raw_sessions.catchup import archived_keys, home
 from memory.L4_raw_sessions.chat import as_chat, opening
@@ -59,7 +59,7 @@ def read_session(name: str, year: int | str | None = None, *, l4_dir: Path | str
     places = places_at(l4_dir)
     with searched(places) as index:
         if index is None or not (parts := find_parts(index, name, year)):
-            raise StoreError(f"no session is called {name!r}; `memory search` finds them")
+            raise StoreMissing(f"no session is called {name!r}; `memory search` finds them")
         if not all(part.session == name for part in parts):
             parts = parts[-1:]  # of several years or months, the last
         return "".join(_read(places, index, part) for part in parts)
@@ -70,7 +70,7 @@ def restore(session: str, *, l4_dir: Path | str | None = None) -> list[dict[str,
     places = places_at(l4_dir)
     with searched(places) as index:
         if index is None or not (parts := find_parts(index, session)):
-            raise StoreError(f"no session is called {session!r}; `memory search` finds them")
+            raise StoreMissing(f"no session is called {session!r}; `memory search` finds them")
         return conversation(places, index, parts)
 
 

@@ -60,8 +60,10 @@ def retain(
 ) -> tuple[Expired, ...]:
     """Let go of sessions that ended more than so many days ago, and of the oldest until the zips have that size.
 
-    With `dry_run` it is only said which. Raises `StoreError`, `StoreBusy`.
+    With `dry_run` it is only said which. Raises `StoreError`, `StoreBusy`, and `ValueError` for less than nothing.
     """
+    if min(days or 0, size or 0) < 0:
+        raise ValueError("days and size must be 0 or more")
     with searched(places) as index:
         if index is None or (days is None and size is None):
             return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from memory.errors import StoreError
+from memory.errors import StoreMissing
 from memory.L4_raw_sessions.index import Index
 from memory.L4_raw_sessions.places import places_at
 from memory.L4_raw_sessions.reading import Part, Told, all_parts, find_parts
@@ -22,7 +22,7 @@ def tell(session: str, *, l4_dir: Path | str | None = None) -> tuple[list[Part],
     """The parts of a session, given by its id or by ``YYYY-MM/NAME``, and what was said in them. Raises `StoreError`."""
     with searched(places_at(l4_dir)) as index:
         if index is None or not (parts := find_parts(index, session)):
-            raise StoreError(f"no session is called {session!r}; `memory search` finds them")
+            raise StoreMissing(f"no session is called {session!r}; `memory search` finds them")
         return parts, list(_tell(index, parts))
 
 

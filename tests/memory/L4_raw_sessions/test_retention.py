@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,3 +89,10 @@ async def test_what_the_archive_of_exchanges_holds(
     assert [message.content for message in await archive.chain(history[0].hash)] == [b""]
     assert (await archive.verify()).problems == ()
     await archive.aclose()
+
+
+@pytest.mark.parametrize("limits", [{"days": -1.0}, {"size": -1}], ids=["days", "size"])
+def test_less_than_nothing_lets_go_of_nothing(limits: dict[str, Any], tmp_path: Path) -> None:
+    """It would mean everything."""
+    with pytest.raises(ValueError, match="0 or more"):
+        retain(Places(tmp_path), NOW, dry_run=False, **limits)
