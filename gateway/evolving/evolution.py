@@ -31,8 +31,8 @@ from rules_engine.evolution.task import Task, end, renew, replan, rules, start
 
 SESSIONS = 1000
 """Sessions whose tasks are remembered."""
-QUEUE = 1000
-"""Exchanges that may wait to be looked at; learning can do without those that do not get in."""
+QUEUE, HELD = 1000, 64 << 20
+"""Exchanges that may wait to be looked at, and bytes of their requests; learning can do without those that do not get in."""
 BYTES_A_TOKEN = 4
 """Roughly, for the share of all tokens that a model of ours may cost."""
 TICK = 1.0
@@ -86,7 +86,10 @@ class Evolution:
         self._apart = apart
         self._sessions: BoundedCache[str, Session] = BoundedCache(SESSIONS)
         self._queue: asyncio.Queue[Work] = asyncio.Queue(QUEUE)
-        self._ended: dict[str, list[str]] = {}
+        self._held = 0
+        """Bytes of the requests that wait in it."""
+        self._ended: dict[str, set[str]] = {}
+        """By tenant: the sessions that ended since there was last something to learn."""
         self._studies: dict[str, asyncio.Task[None]] = {}
         self._log = structlog.get_logger("taco")
         self.problem: str | None = None
@@ -147,13 +150,18 @@ class Evolution:
         """Take a closed exchange. Never waits, never raises."""
         if exchange.outgoing is None or exchange.history is None or exchange.history.retry:
             return
-        self._take(partial(self._hear, exchange))
+        if self._held + len(exchange.body) > HELD:
+            self.missed += 1
+        elif self._take(partial(self._listen, exchange)):
+            self._held += len(exchange.body)
 
-    def _take(self, work: Work) -> None:
+    def _take(self, work: Work) -> bool:
         try:
             self._queue.put_nowait(work)
         except asyncio.QueueFull:
             self.missed += 1
+            return False
+        return True
 
     async def run(self) -> None:
         """Do what is offered, one after the other, until cancelled."""
@@ -195,6 +203,10 @@ class Evolution:
             if not session.told and session.heard < quiet:
                 await self._end(session)
 
+    async def _listen(self, exchange: Exchange) -> None:
+        self._held -= len(exchange.body)
+        await self._hear(exchange)
+
     async def _hear(self, exchange: Exchange) -> None:
         assert exchange.history is not None
         assert exchange.outgoing is not None
@@ -230,12 +242,12 @@ class Evolution:
         measured = batch(self._pools.of(tenant), tenant, self._clock())
         if measured is not None:
             await self._pools.append([measured])
-        ended = self._ended.setdefault(tenant, [])
-        if name not in ended:
-            ended.append(name)
-        if len(ended) >= self._numbers.batch_tasks and not is_converged(self._pools.of(tenant)):
+        ended = self._ended.setdefault(tenant, set())
+        ended.add(name)
+        if len(ended) >= self._numbers.batch_tasks:
             del self._ended[tenant]
-            self._learn(tenant)
+            if not is_converged(self._pools.of(tenant)):
+                self._learn(tenant)
 
     def _learn(self, tenant: str) -> None:
         if tenant in self._studies:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from gateway.config import Client, Config, Proposer, Rewriting
+from gateway.evolving import evolution
 from gateway.evolving.pools import SHARED
 from gateway.evolving.rules import POOL, change_pool
 from memory import PoolEvents
@@ -203,6 +204,19 @@ async def test_a_store_that_fails_costs_no_request(tmp_path: Path) -> None:
         await session(gateway, 1)
         assert "part 3 of 1" in sent(up)[0]
         assert gateway.gateway.evolution.problem is not None
+
+
+@pytest.mark.parametrize(("held", "missed"), [(0, 2), (1 << 20, 0)], ids=["no room", "room enough"])
+async def test_what_waits_to_be_looked_at_has_a_limit(
+    held: int, missed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Requests go on, and what is not looked at is counted."""
+    monkeypatch.setattr(evolution, "HELD", held)
+    async with upstream(ANSWER) as up, service(config(up.url), tmp_path) as gateway:
+        await session(gateway, 0)
+        assert "part 3 of 0" in sent(up)[0]
+        assert gateway.gateway.evolution.missed == missed
+        assert pool(gateway).ended == (0 if missed else 1)
 
 
 async def admit(gateway: Service, rule: Rule) -> None:
