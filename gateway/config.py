@@ -207,7 +207,8 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}; pass another file with --config") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError(f"{path}: cannot be read: {why}; pass another file with --config") from error
 
 
 def _build(node: yaml.Node, kind: Any, name: str, where: str) -> Any:

@@ -73,6 +73,7 @@ def read_rules(path: Path) -> tuple[Rule, ...]:
     try:
         return load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError(f"{path}: cannot be read: {why}") from error
     except RuleError as error:
         raise ConfigError(f"{path}: {error}") from error

@@ -30,7 +30,8 @@ def read_lines(path: Path, heard: Callable[[int], None] = lambda size: None) -> 
                 if line.strip():
                     yield number, line
     except _ERRORS as error:
-        raise RecordingError(f"{path}: cannot be read: {error}") from error
+        why = getattr(error, "strerror", None) or error
+        raise RecordingError(f"{path}: cannot be read: {why}") from error
 
 
 def plain_name(path: Path) -> str:

@@ -25,7 +25,11 @@ ASK = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "q
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        pytest.param(["--config", "{dir}/none.yaml"], "none.yaml: cannot be read", id="no such configuration"),
+        pytest.param(
+            ["--config", "{dir}/none.yaml"],
+            "none.yaml: cannot be read: No such file or directory; pass",
+            id="no such configuration",
+        ),
         pytest.param(
             ["--config", "{dir}/bad.yaml"], "bad.yaml, line 2: unknown key 'prot' in server", id="a wrong key"
         ),
