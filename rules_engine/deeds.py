@@ -18,10 +18,11 @@ from rules_engine.types import Observation
 
 _ACTORS = (
     "p?np[mx]|yarn|bunx?|cargo|go|dotnet|pip3?|uv|poetry|gem|bundle|composer|apt|apt-get|dnf|yum|apk|brew|conda"
-    "|docker|podman|kubectl|helm|terraform|just|task|mise|rake|python3? -m"
+    "|docker|podman|kubectl|helm|terraform|pulumi|stack|cabal|swift|mix|zig|flutter"
+    "|nx|turbo|just|task|mise|rake|python3? -m"
 )
 _ACTIONS = (
-    "add|apply|build|check|ci|compile|create|deploy|download|fetch|install|lint|migrate|publish|pull|push"
+    "add|apply|build|check|ci|i|compile|create|deploy|download|fetch|install|lint|migrate|publish|pull|push"
     "|restore|run|start|sync|test|unittest|up|update|upgrade|vet"
 )
 _ALONE = (
@@ -37,12 +38,14 @@ SCRIPTS = (
 )
 """Programs of the project itself; code that is written on the command line prints what it is written for."""
 
+_LEVEL = r"(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR)\]?[ :|-]+)?"
 STAMPS = (
-    r"^\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d",
-    r"^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d ",
+    rf"^(?:[\w.-]+ +\| ?)?{_LEVEL}[\[(]?(?:\d{{2,4}}[-/]\d\d(?:[-/]\d\d)?[T ])?\d\d:\d\d:\d\d",
+    r"^(?:[A-Z][a-z]{2} [ \d]\d|[IWEF]\d{4}) \d\d:\d\d:\d\d[ .]",
     r"^\S+ - \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:",
+    r"^\[ *\d+\.\d{6}\] ",
 )
-"""How lines of logs begin: with a time, or an address and a time."""
+"""How lines of logs begin: with a time, perhaps behind the name of a service or a level, or with an address and a time."""
 
 _QUESTIONS = re.compile(
     r"ls|ll|dir|exa|eza|lsd|tree|du|df|ps|pgrep|top|env|printenv|free|lsblk|lsof|ss|netstat|ip|ifconfig|route|arp|mount|findmnt"

@@ -19,7 +19,7 @@ PATTERNS: Mapping[str, str] = {
     r"|^test \S+ \.\.\. (?:ok|ignored)$|\bPASSED\b",
     "step": rf"(?i){_JOB}[#\d.>-]*[ \t]*(?:get:\d+|compiling|checking|downloading|downloaded|collecting|installing|unpacking|preparing"
     r"|selecting|setting up|extracting|fetching|processing|copying|building|transforming|resolving|requirement already"
-    r"|using cached|pulling|waiting|linking|generating|inflating|creating)\b",
+    r"|using cached|pulling|waiting|linking|generating|creating)\b",
     "sized": r"(?:^|[\s(])\d[\d.,]*[ \t]?(?:[kKMG]i?)?B(?:$|[^\w/])",
     "made": r"[/.]\S* +[\[(]?\+?\d[\d.,]* ?(?:ms|s|µs)[\])]?[ \t]*(?:\(\d+/\d+\))?[ \t]*$",
     "progress": r"^[ \t]*\[? *\d+(?:\.\d+)? ?%|\d ?%[ \t]*[|\[(█▌━#=]",

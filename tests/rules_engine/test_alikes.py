@@ -95,6 +95,8 @@ def test_the_rules_can_be_used(rule: object) -> None:
         ("python3 -m pytest -q", True),
         ("docker compose run app pytest", True),
         ("pnpm --filter core test", True),
+        ("npm i -g a", True),
+        ("swift build", True),
     ],
 )
 def test_deeds_are_told_from_questions(command: str, deed: bool) -> None:
@@ -102,7 +104,23 @@ def test_deeds_are_told_from_questions(command: str, deed: bool) -> None:
     assert is_deed(command) is deed
 
 
+LOGS = [
+    "10:00:01 up",
+    "[10:00:01] up",
+    "2026-04-17 10:00:01 up",
+    "26/04/17 10:00:01 INFO up",
+    "04-17 10:00:01.123 D/up",
+    "Apr  7 10:00:01 host up",
+    "I0417 10:00:01.123 12 a.go:3] up",
+    "INFO 2026-04-17 10:00:01 up",
+    "[WARN] 10:00:01 up",
+    "api-1  | 2026-04-17T10:00:01Z up",
+    "10.0.0.1 - - [17/Apr/2026:10:00:01 +0000] up",
+    "[  199.100001] usb up",
+]
+
+
 def test_lines_of_logs_begin_with_a_time() -> None:
-    """In the forms that are common."""
-    lines = ["10:00:01 up", "[10:00:01] up", "2026-04-17 10:00:01 up", "Apr  7 10:00:01 host up", "10.0.0.1 - - [17/Apr/2026:10:00:01 +0000] up"]  # fmt: skip
-    assert stamped([*lines, "up at 10:00:01", "drwx 10:00:01"]) == frozenset(range(len(lines)))
+    """In the forms that are common, perhaps behind a service or a level."""
+    others = ["up at 10:00:01", "drwx 10:00:01", "src/a.py:10:00:01", "INFO up", "[19.5] up", "a | b"]
+    assert stamped([*others, *LOGS]) == frozenset(range(len(others), len(others) + len(LOGS)))

@@ -23,6 +23,7 @@ def names(*lines: str, at: int = 0) -> set[str]:
         pytest.param("probe kx_2 says red (12 ms)", "", id="a duration after a statement is none"),
         pytest.param("coverage is 93 % now", "", id="a share in a sentence is no progress"),
         pytest.param("bypassing the cache", "", id="a word that holds a mark is none"),
+        pytest.param("  inflating: pkg/core/harbor.py", "", id="a name out of an archive"),
         pytest.param("BenchmarkEncode-8 900 1200 ns/op 16 B/op", "", id="a figure that was measured"),
         pytest.param("(pass) adds > two numbers [1.00ms]", "passing", id="an item that passed"),
         pytest.param("web test: ✓ draws a box", "passing", id="an item of one job among several"),
