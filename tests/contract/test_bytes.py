@@ -29,6 +29,12 @@ ODD: dict[str, bytes] = {
     "blanks everywhere": b' \n"x" :\t[ 1 ,2 ] \r\n',
     "no number": b'"x":NaN',
     "nesting": b'"x":' + b"[" * 200 + b"]" * 200,
+    "nesting that no reader follows": b'"x":' + b"[" * 50_000 + b"]" * 50_000,
+    "objects in objects": b'"x":' + b'{"y":' * 50_000 + rb'"\u00e9"' + b"}" * 50_000,
+    "a number beyond all": b'"x":-1e400',
+    "nought with a sign": b'"x":-0',
+    "a control character in a string": b'"x":"\x01"',
+    "bytes that are no characters": b'"x":"\xff\xfe"',
     "fields that nobody knows": b'"reasoning_effort":"xhigh","extra":{"deep":{"er":null}}',
 }
 ENCODINGS: dict[str, Callable[[bytes], bytes]] = {
@@ -58,13 +64,14 @@ def around(body: bytes, text: str) -> tuple[bytes, bytes]:
 async def test_3_15_01_untouched_bodies_reach_the_upstream_byte_for_byte(
     member: bytes, path: str, sample: Sample, line: Wire
 ) -> None:
-    """Where nothing is rewritten the body is the client's, whatever JSON it is."""
+    """Where nothing is rewritten the body is the client's, whatever JSON it is; and it is on record."""
     body = with_member(dump(sample.request([Step("ls", "a.py\n")])), member)
     answer = await line.ask(whole(sample.answer("ok")), path, body)
 
     assert answer.status == 200
     assert line.up.last.body == body
     assert line.up.last.header("content-length") == [str(len(body))]
+    assert (await line.gateway.row(answer)).outcome == "completed"
 
 
 @odd

@@ -163,6 +163,16 @@ def test_the_rest_of_the_json_stays() -> None:
     assert redact_json(data) == data.replace(b"hunter2", b"[redacted:password]")
 
 
+def test_nesting_that_no_reader_follows() -> None:
+    """Its strings lose their secrets like any other."""
+    data = b'{"password":"hunter2","x":' + b"[" * 50_000 + rb'"sk-\u0061' + ALNUM.encode() + b'"' + b"]" * 50_000 + b"}"
+    redacted = redact_json(data)
+
+    assert b"hunter2" not in redacted
+    assert ALNUM.encode() not in redacted
+    assert redacted.count(b"[" * 50_000) == redacted.count(b"]" * 50_000) == 1
+
+
 @pytest.mark.parametrize("data", [b"", b"{not json", b"\xff\xfe", b'{"a": "\xff"}'], ids=repr)
 def test_what_is_not_json_stays(data: bytes) -> None:
     """Bytes that are no JSON are no reason to fail."""
