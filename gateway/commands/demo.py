@@ -18,7 +18,7 @@ from gateway import logs
 from gateway.app import application
 from gateway.commands.archives import ask
 from gateway.commands.diffs import diff, heading, visible
-from gateway.commands.figures import plural, told
+from gateway.commands.figures import WIDTH, plural, told
 from gateway.commands.options import open_folder
 from gateway.commands.stats import describe_totals
 from gateway.config import load
@@ -28,7 +28,7 @@ from gateway.recordings import Session
 from gateway.serving import serving
 from memory import Archive, RewriteRow
 
-LINES = 8
+LINES = 4
 """Of one run in a diff that are shown."""
 
 
@@ -42,10 +42,10 @@ def command(data: Path | None) -> None:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_play(session, folder))
         click.echo(
-            f"A session of mini-swe-agent, {len(session.turns)} requests, to a scripted model in the place of {session.model}.\n"
+            f"A session of mini-swe-agent, {len(session.turns)} requests, to a scripted model in the place of {session.model}."
         )
-        click.echo(told(describe_totals(ask(folder, lambda archive: archive.totals()))))
         _show_one(ask(folder, _rewrites))
+        click.echo(f"\n{told(describe_totals(ask(folder, lambda archive: archive.totals())))}")
     click.echo("\nNow with your own agent: taco-gateway run -- AGENT")
 
 
@@ -85,7 +85,7 @@ def _show_one(rows: list[RewriteRow]) -> None:
         return
     click.echo(f"\nOne of {plural(len(rows), 'rewrite')}, as the audit has it: {visible(row.texts.command)}")
     click.echo(f"{heading(row)}\n")
-    for line in _shortened(diff(row.texts.before, row.texts.after)):
+    for line in _shortened(diff(row.texts.before, row.texts.after, WIDTH)):
         click.echo(line)
 
 

@@ -19,10 +19,13 @@ def visible(text: str) -> str:
     return text.translate(_PICTURES)
 
 
-def diff(before: str, after: str, context: int = 3) -> Iterator[str]:
-    """The lines of the diff, coloured; click takes the colours out where there is no terminal."""
+def diff(before: str, after: str, width: int | None = None) -> Iterator[str]:
+    """The lines of the diff, coloured; click takes the colours out where there is no terminal. With a width the rest of
+    longer ones is left out."""
     old, new = (visible(text).split("\n") for text in (before, after))
-    for line in unified_diff(old, new, "before", "after", n=context, lineterm=""):
+    for line in unified_diff(old, new, "before", "after", lineterm=""):
+        if width is not None and len(line) > width:
+            line = f"{line[: width - 1]}…"
         yield click.style(line, fg=_COLOURS.get(line[:1]), bold=line[:3] in ("---", "+++"))
 
 

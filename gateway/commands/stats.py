@@ -41,7 +41,7 @@ def command(request: str | None, days: float | None, as_json: bool, data: Path) 
 def describe_totals(totals: Totals) -> list[Row]:
     """All requests, for a person."""
     if not totals.requests:
-        return [("Requests", "none came by yet; `taco-gateway up` prints how to point an agent here")]
+        return [("Requests", "none came by yet; `taco-gateway run -- AGENT` starts an agent whose requests do")]
     asked = asked_of_models(totals)
     aside = f"; {totals.requests - asked:,} others were passed on" if asked < totals.requests else ""
     rows = [

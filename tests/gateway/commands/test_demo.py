@@ -24,6 +24,8 @@ def test_shows_accounts_and_a_diff(demo: tuple[Path, str]) -> None:
     assert re.search(r"\n  … \d+ more lines of the diff …\n", out)
     assert re.search(r'\n\+\[\d+ lines that begin with ".*", most given without it:\]\n', out)
     assert "\x1b" not in out
+    assert max(map(len, out.partition("--- before")[2].splitlines())) <= 80
+    assert out.index("+++ after") < out.index("Requests") < out.index("taco-gateway run -- AGENT")
     assert "broken prefix" not in out
 
 

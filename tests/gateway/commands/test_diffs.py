@@ -32,3 +32,9 @@ def test_removed_escapes_can_be_seen() -> None:
     """What the terminal kind takes away is visible in what was before."""
     lines = [click.unstyle(line) for line in diff("\x1b[1mbold\x1b[0m", "bold")]
     assert lines[3:] == ["-␛[1mbold␛[0m", "+bold"]
+
+
+def test_long_lines_fit_where_they_have_to() -> None:
+    """What is too long ends in a mark; what fits exactly is whole."""
+    lines = [click.unstyle(line) for line in diff("a" * 9, "b" * 10, 10)]
+    assert lines[3:] == ["-aaaaaaaaa", "+bbbbbbbb…"]
