@@ -20,7 +20,7 @@ from memory.L4_raw_sessions.histories import read_blocks
 from memory.L4_raw_sessions.index import Index
 from memory.L4_raw_sessions.journal import Journal
 from memory.L4_raw_sessions.live import LiveSessions
-from memory.L4_raw_sessions.places import Places, places_at
+from memory.L4_raw_sessions.places import Places, name_of, places_at
 from memory.L4_raw_sessions.reading import all_parts, find_parts
 from memory.L4_raw_sessions.rebuild import held
 from memory.L4_raw_sessions.reconciling import reconcile
@@ -79,7 +79,7 @@ def _forget(places: Places, index: Index, session: str) -> Forgotten:
     ours = [one for one in read_blocks(places.histories) if one.facts().get("id") == session]
     blank_blocks(places.histories, ((one.at, one.size) for one in ours))
     _forget_rows(places, index, session)
-    names = tuple(f"{zip_[:7]}/{member.removesuffix('.txt')}" for zip_, member in members)
+    names = tuple(name_of(zip_, member) for zip_, member in members)
     return Forgotten(session=session, names=names, rows=rows, raw=raw, problems=tuple(problems))
 
 

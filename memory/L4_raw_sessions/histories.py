@@ -16,7 +16,7 @@ from memory.L4_raw_sessions.catchup import archived_keys, home
 from memory.L4_raw_sessions.history import block, iso, read_history
 from memory.L4_raw_sessions.index import Index
 from memory.L4_raw_sessions.live import LiveSessions, log_of
-from memory.L4_raw_sessions.places import SEPARATOR, Places, places_at
+from memory.L4_raw_sessions.places import SEPARATOR, Places, name_of, places_at
 from memory.L4_raw_sessions.search import Moment, Wanted, moment, searched
 
 LIVE = "live/"
@@ -104,7 +104,7 @@ def _answers(one: Block, wanted: Wanted) -> bool:
     if wanted == replace(Wanted(), role=wanted.role):
         return True
     facts = one.facts()
-    if wanted.session not in (None, facts.get("id"), f"{facts.get('zip', '')[:7]}/{one.name.removesuffix('.txt')}"):
+    if wanted.session not in (None, facts.get("id"), name_of(facts.get("zip", ""), one.name)):
         return False
     if wanted.model not in (None, facts.get("model")):
         return False

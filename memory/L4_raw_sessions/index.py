@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from memory.db import make_file, translated
 from memory.errors import StoreError
+from memory.L4_raw_sessions.files import move
 from memory.L4_raw_sessions.schema import EMPTIED, SEARCH
 
 PATIENCE = 10.0
@@ -117,6 +118,13 @@ class Index:
         """Close the file."""
         with translated(self._path):
             self._connection.close()
+
+
+def put_aside(path: Path, target: Path) -> None:
+    """Move an index that is damaged to where a person may look at it; its log goes, or the next index would take it for its own."""
+    for suffix in ("-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    move(path, target)
 
 
 def _connect(uri: str) -> sqlite3.Connection:

@@ -20,8 +20,8 @@ from memory.errors import StoreCorrupt, StoreError
 from memory.L4_raw_sessions.appending import append
 from memory.L4_raw_sessions.archived import Archived
 from memory.L4_raw_sessions.cleaning import clean_up
-from memory.L4_raw_sessions.files import FULL, lease, move
-from memory.L4_raw_sessions.index import Index
+from memory.L4_raw_sessions.files import FULL, lease
+from memory.L4_raw_sessions.index import Index, put_aside
 from memory.L4_raw_sessions.journal import Journal
 from memory.L4_raw_sessions.places import Places
 from memory.L4_raw_sessions.reconciling import reconcile
@@ -138,9 +138,7 @@ def _walk(run: Run) -> None:
 
 def _put_aside(places: Places, report: Report, error: StoreCorrupt) -> None:
     aside = places.quarantine / f"{places.index.name}.{report.run_id}"
-    for suffix in ("-wal", "-shm"):
-        places.index.with_name(places.index.name + suffix).unlink(missing_ok=True)
-    move(places.index, aside)
+    put_aside(places.index, aside)
     report.quarantined += 1
     report.errors.append(f"{error}; put aside as {aside.name}, and made anew from the zips")
 

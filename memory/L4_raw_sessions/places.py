@@ -75,6 +75,11 @@ def member_name(start: float, end: float) -> str:
     return f"{_moment(start):%m%d_%H%M}-{_moment(end):%m%d_%H%M}.txt"
 
 
+def name_of(zip_: str, member: str) -> str:
+    """`YYYY-MM/MMDD_HHMM-MMDD_HHMM`: what a session in a zip, or the part of one, is called by people."""
+    return f"{zip_[:7]}/{member.removesuffix('.txt')}"
+
+
 def distinct(name: str, sha256: str) -> str:
     """The name of a member whose plain name another content has in that month."""
     return f"{name.removesuffix('.txt')}~{sha256[:8]}.txt"

@@ -19,7 +19,7 @@ from memory.L4_raw_sessions.exchanges import Conversations, Exchange, read_excha
 from memory.L4_raw_sessions.index import Index, Row
 from memory.L4_raw_sessions.lines import opened, read_lines
 from memory.L4_raw_sessions.live import LiveSessions, log_of
-from memory.L4_raw_sessions.places import Places, places_at
+from memory.L4_raw_sessions.places import Places, name_of, places_at
 from memory.L4_raw_sessions.search import searched
 from memory.L4_raw_sessions.sections import read_sections
 from memory.L4_raw_sessions.tombstones import forgotten_messages
@@ -93,7 +93,7 @@ def all_parts(index: Index) -> list[Part]:
 
 
 def _part(session: str, zip_: str | None, member: str | None, model: str | None, started: float, ended: float) -> Part:
-    name = f"{zip_[:7]}/{member.removesuffix('.txt')}" if zip_ and member else None
+    name = name_of(zip_, member) if zip_ and member else None
     return Part(session=session, name=name, zip=zip_, member=member, model=model, started=started, ended=ended)
 
 
@@ -201,6 +201,6 @@ def _told(
     zip_: str | None,
     member: str | None,
 ) -> Told:
-    name = f"{zip_[:7]}/{member.removesuffix('.txt')}" if zip_ and member else None
+    name = name_of(zip_, member) if zip_ and member else None
     words = texts.text_of(index, text)
     return Told(session=session, name=name, ordinal=ordinal, role=role, time=time, text=words)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from memory.errors import StoreBusy, StoreCorrupt
 from memory.L4_raw_sessions import texts
 from memory.L4_raw_sessions.catchup import catch_up, forget_progress
-from memory.L4_raw_sessions.files import lease, make_folder, move
-from memory.L4_raw_sessions.index import Index
+from memory.L4_raw_sessions.files import lease
+from memory.L4_raw_sessions.index import Index, put_aside
 from memory.L4_raw_sessions.journal import Journal
 from memory.L4_raw_sessions.places import Places, places_at
 from memory.L4_raw_sessions.reconciling import reconcile
@@ -78,9 +79,5 @@ def _emptied_in_place(places: Places) -> Index:
 
 
 def _put_aside(places: Places) -> None:
-    """Away with a file that is damaged, to where a person may look at it."""
-    make_folder(places.quarantine)
-    free = next(p for k in range(1, 10_000) if not (p := places.quarantine / f"{places.index.name}.{k}").exists())
-    for suffix in ("-wal", "-shm"):
-        places.index.with_name(places.index.name + suffix).unlink(missing_ok=True)
-    move(places.index, free)
+    numbered = (places.quarantine / f"{places.index.name}.{number}" for number in count(1))
+    put_aside(places.index, next(path for path in numbered if not path.exists()))

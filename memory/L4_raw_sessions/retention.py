@@ -15,7 +15,7 @@ from memory.L4_raw_sessions import texts, zips
 from memory.L4_raw_sessions.catchup import home, is_recorded
 from memory.L4_raw_sessions.forgetting import in_archive, wait_for
 from memory.L4_raw_sessions.index import Index
-from memory.L4_raw_sessions.places import Places
+from memory.L4_raw_sessions.places import Places, name_of
 from memory.L4_raw_sessions.rebuild import held
 from memory.L4_raw_sessions.rewriting import blank_blocks, rewrite_zip
 from memory.L4_raw_sessions.search import searched
@@ -73,7 +73,10 @@ def retain(
             with held(places):
                 gone = _choose(_members(places, index), now, days, size)
                 _let_go(places, index, gone)
-    return tuple(Expired(session=one.session, name=_name(one), ended=one.ended, size=one.packed) for one in gone)
+    return tuple(
+        Expired(session=one.session, name=name_of(one.zip, one.member), ended=one.ended, size=one.packed)
+        for one in gone
+    )
 
 
 def _members(places: Places, index: Index) -> list[_Member]:
@@ -126,7 +129,3 @@ def _forget_live(places: Places, index: Index, gone: Sequence[_Member]) -> None:
             await (archive.forget_lost(session, names) if session in on else archive.forget(session, tenant))
 
     wait_for(lambda: in_archive(data, forget))
-
-
-def _name(one: _Member) -> str:
-    return f"{one.zip[:7]}/{one.member.removesuffix('.txt')}"

@@ -13,7 +13,7 @@ from memory.errors import StoreBusy, StoreCorrupt, StoreError
 from memory.L4_raw_sessions.catchup import catch_up, is_recorded
 from memory.L4_raw_sessions.files import make_folder
 from memory.L4_raw_sessions.index import Index
-from memory.L4_raw_sessions.places import Places, places_at
+from memory.L4_raw_sessions.places import Places, name_of, places_at
 from memory.L4_raw_sessions.rebuild import rebuild_index
 from memory.L4_raw_sessions.snippets import snippet
 from memory.L4_raw_sessions.texts import text_of
@@ -135,7 +135,7 @@ _FIND = f"""WITH hits AS MATERIALIZED (
 def _found(index: Index, words: str, row: tuple[Any, ...]) -> Found:
     session, zip_, member, ordinal, role, time, model, started, ended, matches, score, id_ = row
     text = text_of(index, id_)
-    name = f"{zip_[:7]}/{member.removesuffix('.txt')}" if zip_ else None
+    name = name_of(zip_, member) if zip_ else None
     return Found(
         session=session,
         name=name,

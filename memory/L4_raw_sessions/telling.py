@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memory.errors import StoreMissing
 from memory.L4_raw_sessions.index import Index
-from memory.L4_raw_sessions.places import places_at
+from memory.L4_raw_sessions.places import name_of, places_at
 from memory.L4_raw_sessions.reading import Part, Told, all_parts, find_parts
 from memory.L4_raw_sessions.search import searched
 from memory.L4_raw_sessions.texts import text_of
@@ -36,7 +36,7 @@ def _tell(index: Index, parts: list[Part]) -> Iterator[Told]:
     session, wanted = parts[0].session, {part.name for part in parts}
     seen: set[str] = set()
     for ordinal, hash_, role, time, text, zip_, member in index.rows(_SAID, (session,)):
-        name = f"{zip_[:7]}/{member.removesuffix('.txt')}" if zip_ else None
+        name = name_of(zip_, member) if zip_ else None
         if name in wanted and hash_ not in seen:
             words = text_of(index, text)
             yield Told(session=session, name=name, ordinal=ordinal, role=role, time=time, text=words)

@@ -10,7 +10,7 @@ from memory.errors import StoreError
 from memory.L4_raw_sessions import zips
 from memory.L4_raw_sessions.catchup import add_member
 from memory.L4_raw_sessions.journal import Item, Plan
-from memory.L4_raw_sessions.places import SEPARATOR
+from memory.L4_raw_sessions.places import SEPARATOR, name_of
 from memory.L4_raw_sessions.running import Run
 
 
@@ -73,7 +73,7 @@ def _judge(run: Run, item: Item, sha256: str, packed: int) -> bool:
 
 
 def _told(plan: Plan) -> dict[str, str]:
-    return {"session": plan.session, "name": f"{plan.month}/{plan.member.removesuffix('.txt')}"}
+    return {"session": plan.session, "name": name_of(plan.zip, plan.member)}
 
 
 def _has_block(path: Path, plan: Plan) -> bool:
