@@ -75,7 +75,8 @@ class _Response:
 
     def close(self, problem: str | None) -> Reply:
         made = (self.items[place].close() for place in sorted(self.items))
-        output = self.said.get("output") or [item for item in made if item]
+        told = self.said.get("output")
+        output = told if isinstance(told, list) and told else [item for item in made if item]
         message = {"type": "response", "id": self.said.get("id"), "role": "assistant", "output": output}
         error = self.error or problem
         return Reply(
@@ -90,7 +91,8 @@ class _Response:
     def _reason(self) -> str | None:
         details = self.said.get("incomplete_details")
         reason = details.get("reason") if isinstance(details, dict) else None
-        return reason or self.said.get("status")
+        named = (reason, self.said.get("status"))
+        return next((name for name in named if name and isinstance(name, str)), None)
 
 
 @dataclass(slots=True)
