@@ -41,12 +41,12 @@ async def study(data: Path, pool: Pool, tenant: str, time: float) -> tuple[PoolE
     verdicts = await processes.run(verdicts_of, data, tenant)
     known = {entry.content: entry.stage for entry in pool.entries.values()}
     fresh = [verdict for verdict in verdicts if _is_news(verdict, known.get(content_key(verdict.rule)))]
-    return tuple(event for verdict in fresh for event in _events(verdict, _named(verdict.rule, pool), tenant, time))
+    return tuple(event for verdict in fresh for event in events_of(verdict, pool, tenant, time))
 
 
 async def judge(data: Path, ask: Ask, rule: Rule) -> Verdict:
     """What admission says of a rule that a model proposed, over its tenant's sessions and the output that it was asked about."""
-    verdict: Verdict = await processes.run(verdict_on, data, ask.tenant, rule, _cause(ask))
+    verdict: Verdict = await processes.run(verdict_on, data, ask.tenant, rule, sample_of(ask))
     return verdict
 
 
@@ -57,7 +57,8 @@ def verdict_on(data: Path, tenant: str, rule: Rule, cause: Sample | None) -> Ver
     return admit(rule, [cause, *given] if cause else given)
 
 
-def _cause(ask: Ask) -> Sample | None:
+def sample_of(ask: Ask) -> Sample | None:
+    """The output that a question is about, of which nothing was used; `None` where it is about none."""
     about = ask.about
     if isinstance(about, Start):
         return None
@@ -76,13 +77,15 @@ def _is_news(verdict: Verdict, stage: Stage | None) -> bool:
     return stage is None or (verdict.admitted and stage == "refused")
 
 
-def _named(rule: Rule, pool: Pool) -> Rule:
+def _as_new_version(rule: Rule, pool: Pool) -> Rule:
     """The rule as a version that the pool does not have."""
     versions = [version for name, version in pool.entries if name == rule.id]
     return replace(rule, version=max(versions, default=0) + 1)
 
 
-def _events(verdict: Verdict, rule: Rule, tenant: str, time: float) -> tuple[PoolEvent, PoolEvent]:
+def events_of(verdict: Verdict, pool: Pool, tenant: str, time: float) -> tuple[PoolEvent, PoolEvent]:
+    """What the pool is told of a verdict: that the rule was proposed, as a new version, and what admission said."""
+    rule = _as_new_version(verdict.rule, pool)
     data = {"reason": verdict.reason, **verdict.figures}
     return (
         PoolEvent(name="proposed", rule=rule, tenant=tenant, time=time),

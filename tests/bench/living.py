@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,15 +16,15 @@ from gateway.evolving.budget import Budget
 from gateway.evolving.evolution import Evolution
 from gateway.evolving.pools import Pools
 from gateway.evolving.proposer import Links, ModelProposer
+from gateway.evolving.study import events_of, sample_of
 from gateway.exchange import Exchange
 from memory.pool import EventRow
-from rules_engine import Observation, Rule, Sample, Settings
+from rules_engine import Rule, Sample, Settings
 from rules_engine.evolution.admission import Verdict, admit
-from rules_engine.evolution.events import PoolEvent, content_key, load_event, ref_of
+from rules_engine.evolution.events import PoolEvent, content_key, load_event
 from rules_engine.evolution.lessons import learn
 from rules_engine.evolution.numbers import Numbers
 from rules_engine.evolution.pool import Pool, retention
-from rules_engine.evolution.prompts import Start
 from tests.bench.passage import Passed, session_id, take
 from tests.bench.recorded import Recorded, samples_of
 from tests.bench.scripted import Script
@@ -80,6 +80,12 @@ class Store:
         """Those after a place."""
         return self.rows[after:]
 
+    async def read_snapshot(self) -> None:
+        """There is none: what is in memory need not be read again."""
+
+    async def put_snapshot(self, seq: int, text: str) -> None:
+        """Keep none."""
+
 
 class Forgetful(Store):
     """Takes events and keeps none."""
@@ -121,6 +127,7 @@ class World:
         session = self._evolution.session(session_id(recorded))
         if session is not None:
             await self._evolution._end(session)
+            await self._proposer._look()
         await self._evolution.drain()
         return passed
 
@@ -139,8 +146,7 @@ class World:
     async def _hear(self, exchange: Exchange) -> None:
         await self._evolution._hear(exchange)
         # what the budget allows is asked before the next request, so that a run is like the next
-        while self._proposer._offered or self._proposer._affordable():
-            await self._proposer._step()
+        await self._proposer._look()
         # nor does a plan wait for a turn of its own: nothing else is under way
         while not self._evolution._queue.empty():
             work = self._evolution._queue.get_nowait()
@@ -152,8 +158,8 @@ class World:
             return ()
         verdicts = await asyncio.to_thread(learn, lambda: tuple(self._heard))
         known = {entry.content for entry in pool.entries.values()}
-        fresh = [v.rule for v in verdicts if v.admitted and content_key(v.rule) not in known]
-        return tuple(event for rule in fresh for event in _admitted(_named(rule, pool), tenant, now))
+        fresh = [verdict for verdict in verdicts if verdict.admitted and content_key(verdict.rule) not in known]
+        return tuple(event for verdict in fresh for event in events_of(verdict, pool, tenant, now))
 
     def _propose(self) -> ModelProposer:
         settings = Proposer(model="scripted" if self._way.model else "", daily_tokens=10**12)
@@ -169,31 +175,11 @@ class World:
         return ModelProposer(settings, self._way.numbers, budget, links)
 
     async def _admit(self, ask: Ask, rule: Rule) -> Verdict:
-        return await asyncio.to_thread(admit, rule, [*_cause(ask), *self._heard])
+        cause = sample_of(ask)
+        return await asyncio.to_thread(admit, rule, [cause, *self._heard] if cause else self._heard)
 
     def _clock(self) -> float:
         return self._now
-
-
-def _cause(ask: Ask) -> Iterator[Sample]:
-    if not isinstance(ask.about, Start):
-        about = ask.about
-        observation = Observation(key="", tool="", command=about.command, exit_code=None, text=about.text)
-        yield Sample(
-            observation=observation, used=frozenset(), known=frozenset(), session=ask.session, source=ask.session
-        )
-
-
-def _named(rule: Rule, pool: Pool) -> Rule:
-    versions = [version for name, version in pool.entries if name == rule.id]
-    return replace(rule, version=max(versions, default=0) + 1)
-
-
-def _admitted(rule: Rule, tenant: str, now: float) -> tuple[PoolEvent, PoolEvent]:
-    return (
-        PoolEvent(name="proposed", rule=rule, tenant=tenant, time=now),
-        PoolEvent(name="admitted", ref=ref_of(rule), tenant=tenant, time=now),
-    )
 
 
 def _contents(event: PoolEvent) -> tuple[str, ...]:
