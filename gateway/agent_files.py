@@ -11,6 +11,8 @@ from gateway.setup import Setup, Variables, home, led_to, read_settings, section
 
 CHATGPT = "https://chatgpt.com/backend-api/codex"
 """Where Codex sends its requests when it is logged in with ChatGPT."""
+ALL_HANDS = "https://llm-proxy.app.all-hands.dev"
+"""Where OpenHands sends requests for models of its own."""
 MISTRAL = {
     "name": "mistral",
     "api_base": "https://api.mistral.ai/v1",
@@ -150,6 +152,25 @@ def cline(url: str, environment: Variables) -> Setup:
         beside=folder,
         options=("--data-dir", "{folder}"),
         upstreams=tuple(named),
+    )
+
+
+def openhands(url: str, environment: Variables) -> Setup:
+    """An option lets variables override its file; the model stays that of the file where no variable names one."""
+    folder = Path(environment.get("OPENHANDS_PERSISTENCE_DIR") or home(environment) / ".openhands")
+    stored = section(read_settings(folder / "agent_settings.json"), "llm")
+    model = environment.get("LLM_MODEL") or str(stored.get("model") or "")
+    theirs = model.startswith(("anthropic/", "claude"))
+    base = (
+        environment.get("LLM_BASE_URL")
+        or stored.get("base_url")
+        or (ALL_HANDS if model.startswith("openhands/") else None)
+    )
+    return Setup(
+        variables={"LLM_BASE_URL": url if theirs else f"{url}/v1"},
+        options=("--override-with-envs",),
+        upstreams=led_to(base, api="anthropic" if theirs else "openai"),
+        note="" if model else "it needs a model and a key: set LLM_MODEL and LLM_API_KEY",
     )
 
 

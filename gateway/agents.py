@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
-from gateway.agent_files import claude, cline, codex, continue_cli, droid, opencode, pi, vibe
+from gateway.agent_files import claude, cline, codex, continue_cli, droid, opencode, openhands, pi, vibe
 from gateway.config import ANTHROPIC, OPENAI
 from gateway.network import direct, is_here
 from gateway.setup import Setup, Variables, led_to
@@ -34,17 +34,6 @@ def _copilot(url: str, environment: Variables) -> Setup:
         variables=given,
         upstreams=named,
         note="it needs a model's name (COPILOT_MODEL) and key; the models of a GitHub login cannot be led through here",
-    )
-
-
-def _openhands(url: str, environment: Variables) -> Setup:
-    theirs = environment.get("LLM_MODEL", "").startswith(("anthropic/", "claude"))
-    named = led_to(environment.get("LLM_BASE_URL"), api="anthropic" if theirs else "openai")
-    return Setup(
-        variables={"LLM_BASE_URL": url if theirs else f"{url}/v1"},
-        options=("--override-with-envs",),
-        upstreams=named,
-        note="it takes model and key from LLM_MODEL and LLM_API_KEY then",
     )
 
 
@@ -83,7 +72,7 @@ AGENTS: Mapping[str, Agent] = {
     "cn": continue_cli,
     "droid": droid,
     "vibe": vibe,
-    "openhands": _openhands,
+    "openhands": openhands,
     "goose": _goose,
     "crush": _crush,
     "gemini": _gemini,

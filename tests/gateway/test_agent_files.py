@@ -262,3 +262,47 @@ def test_vibe(text: str, given: dict[str, str], found: dict[str, tuple[str, ...]
 
     assert {provider["name"]: provider["api_base"] for provider in providers} == given
     assert leads(setup) == found
+
+
+@pytest.mark.parametrize(
+    ("stored", "environment", "url", "found"),
+    [
+        pytest.param(None, {}, f"{URL}/v1", {}, id="nothing is set"),
+        pytest.param("{", {}, f"{URL}/v1", {}, id="a file that cannot be read"),
+        pytest.param({"model": "openai/m"}, {}, f"{URL}/v1", {}, id="a model"),
+        pytest.param({"model": "anthropic/m"}, {}, URL, {}, id="a model whose API is another"),
+        pytest.param(
+            {"model": "openai/m", "base_url": "http://x/v1"},
+            {},
+            f"{URL}/v1",
+            {"http://x/v1": ("*",)},
+            id="an address of its own",
+        ),
+        pytest.param(
+            {"model": "openai/m", "base_url": "http://x/v1"},
+            {"LLM_MODEL": "anthropic/m", "LLM_BASE_URL": "http://y"},
+            URL,
+            {"http://y/v1": ("*",)},
+            id="variables are stronger",
+        ),
+        pytest.param(
+            {"model": "openhands/m"},
+            {},
+            f"{URL}/v1",
+            {"https://llm-proxy.app.all-hands.dev": ("*",)},
+            id="a model of OpenHands' own",
+        ),
+    ],
+)
+def test_openhands(
+    stored: object, environment: dict[str, str], url: str, found: dict[str, tuple[str, ...]], tmp_path: Path
+) -> None:
+    """A variable overrides its file, and its requests go on to where the file leads."""
+    text = stored if isinstance(stored, str) else json.dumps({"llm": stored})
+    files = {} if stored is None else {".openhands/agent_settings.json": text}
+    setup = prepared("openhands", tmp_path, files, **environment)
+
+    assert setup.variables["LLM_BASE_URL"] == url
+    assert setup.options == ("--override-with-envs",)
+    assert leads(setup) == found
+    assert bool(setup.note) == (not isinstance(stored, dict))
