@@ -11,6 +11,9 @@ import pytest
 
 from gateway.__main__ import main
 from gateway.commands import COMMANDS
+from gateway.commands.replay import Sums
+from gateway.recording.accounts import Accounts, Reported
+from memory import Totals
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -75,6 +78,21 @@ def test_links_lead_to_headings() -> None:
         re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in re.findall(r"^#+ (.*)$", README, re.M)
     }
     assert set(re.findall(r"\]\(#(.*?)\)", README)) <= headings
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param(set(Totals.__dataclass_fields__), id="all requests"),
+        pytest.param(set(Accounts.__dataclass_fields__), id="accounts"),
+        pytest.param(set(Reported.__dataclass_fields__), id="what was reported"),
+        pytest.param(set(Sums.__dataclass_fields__), id="a replay"),
+    ],
+)
+def test_every_field_of_json_is_told(fields: set[str]) -> None:
+    """Whoever reads it by a program finds each name."""
+    told = section("Accounts").partition("`--json` prints")[2]
+    assert fields - set(re.findall(r"`(\w+)`", told)) == set()
 
 
 def test_the_agents_of_the_tests_have_their_versions() -> None:
