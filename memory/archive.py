@@ -25,7 +25,7 @@ from memory.verifying import verify
 FILE = "archive.sqlite"
 
 HEADS = 1000
-"""Heads of requests that are recognised."""
+"""Request heads (bodies without their messages) that are remembered as stored, so that they are not packed again."""
 
 PATIENCE = 5.0
 """Seconds that a batch waits for another process that writes."""

@@ -21,5 +21,5 @@ def link(previous: str, facts: str) -> str:
 
 
 def seal(salt: bytes, text: bytes) -> str:
-    """The digest of a text, which tells nothing about it to who has not its salt."""
+    """The digest of a text; whoever lacks the salt learns nothing about the text from it."""
     return TAG + blake2b(text, digest_size=16, salt=salt).hexdigest()

@@ -61,7 +61,7 @@ def purse(tenant: str, session: str) -> str:
 
 
 def redacted(about: About) -> About:
-    """Before anything is cut: half a secret would not be known as one."""
+    """The situation without secrets. Redact before texts are cut to size: half a secret would not be recognised."""
     match about:
         case Start():
             return replace(about, task=redact(about.task))
@@ -74,11 +74,12 @@ def redacted(about: About) -> About:
 
 
 def redacted_prompt(prompt: Prompt) -> Prompt:
-    """Rules go out, too."""
+    """The prompt without secrets; the rules that it quotes may hold some."""
     return replace(prompt, user=redact(prompt.user))
 
 
 def without_secrets(outcome: Outcome) -> Outcome:
+    """The outcome as it may be stored: rules that hold a secret are refused, and reasons are redacted."""
     safe = tuple(rule for rule in outcome.proposed if not _holds_secret(rule))
     secret_ones = tuple(
         Refusal(rule_id=rule.id, reason="a secret stands in it") for rule in outcome.proposed if rule not in safe

@@ -59,7 +59,7 @@ class Session:
     shadowed: dict[str, Result] = field(default_factory=dict)
     """By key: decided with the rules in trial, and not applied."""
     told: bool = True
-    """Nothing has happened since its end was told."""
+    """Its end has been told to the pool, and nothing has happened in it since."""
 
 
 class Evolution:

@@ -91,7 +91,7 @@ class ModelProposer:
 
     @property
     def is_on(self) -> bool:
-        """There is a model to ask."""
+        """Whether there is a model to ask."""
         return bool(self._settings.model)
 
     def offer(self, ask: Ask) -> bool:
@@ -108,7 +108,7 @@ class ModelProposer:
         return True
 
     def saw(self, tenant: str, session: str, tokens: int) -> None:
-        """Count what a session costs without us: its share is what it may cost with us."""
+        """Count the tokens of a session's own traffic: a share of them may be spent on questions about it."""
         if self._settings.model:
             self._closed.discard(purse(tenant, session))
             self._budget.saw(purse(tenant, session), tokens)

@@ -34,7 +34,7 @@ def catch_up(places: Places, index: Index) -> int:
 
 
 def forget_progress(index: Index) -> None:
-    """Begin anew the next time, inside a transaction of the caller."""
+    """Have the next `catch_up` read everything again. Call it inside a transaction."""
     index.rows("DELETE FROM facts WHERE name = ? OR substr(name, 1, ?) = ?", (_CURSOR, len(_UNREAD), _UNREAD))
 
 
@@ -50,7 +50,7 @@ def home(places: Places) -> tuple[Path, str] | None:
 
 
 def is_recorded(places: Places) -> bool:
-    """Whether there is an archive of live sessions."""
+    """Whether exchanges of this archive's tenant were ever recorded in `archive.sqlite`."""
     found = home(places)
     return found is not None and (found[0] / FILE).exists()
 

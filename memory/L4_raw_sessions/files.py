@@ -46,7 +46,7 @@ def move(source: Path, target: Path) -> None:
 
 @contextmanager
 def lease(path: Path) -> Iterator[bool]:
-    """Whether this is the one run that is under way; the lease ends with the process that holds it."""
+    """Try to be the only run: yields whether it is. The lease ends with the block, or with the process that holds it."""
     make_folder(path.parent)
     file = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     try:

@@ -67,13 +67,13 @@ class HistoryPlan:
 
 
 class Journal:
-    """Writes down each step; what it says has been done survives a loss of power."""
+    """Writes down each step of the runs; a step that it calls done survives a loss of power."""
 
     def __init__(self, index: Index) -> None:
         self.index = index
 
     def begin(self, run: str, now: float) -> None:
-        """A run begins; any that was not told to have ended was cut off."""
+        """Note that a run begins; an earlier one that never noted its end was cut off."""
         with self.index.transaction():
             self.index.rows("UPDATE runs SET state = 'cut off' WHERE state = 'running'")
             self.index.rows("INSERT INTO runs VALUES (?, ?, NULL, 'Scan', 'running', NULL, NULL)", (run, now))
@@ -83,11 +83,11 @@ class Journal:
             )
 
     def enter(self, run: str, phase: str) -> None:
-        """The run is in this phase now."""
+        """Note the phase that a run is in now."""
         self.index.rows("UPDATE runs SET phase = ? WHERE id = ?", (phase, run))
 
     def end(self, run: str, now: float, state: str, report: dict[str, Any]) -> None:
-        """A run has ended, well or not."""
+        """Note how a run has ended, with its report."""
         sql = "UPDATE runs SET ended = ?, state = ?, report = ? WHERE id = ?"
         self.index.rows(sql, (now, state, json.dumps(report), run))
 
@@ -97,12 +97,12 @@ class Journal:
         return [_item(*row) for row in self.index.rows(sql, (json.dumps(states),))]
 
     def add(self, item: Item) -> None:
-        """A raw log is staged."""
+        """Note that a raw log is staged."""
         row = (item.source, item.run, item.state, item.inode, item.size, item.mtime_ns, item.staged, _json(item.plan))
         self.index.rows("INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def drop(self, items: Iterable[Item]) -> None:
-        """Nothing more is to be done with these, or all of it anew."""
+        """Take raw logs off the journal: they are done with, or will be staged anew."""
         self.index.run_many("DELETE FROM items WHERE source = ?", [(item.source,) for item in items])
 
     def announce(self, run: str, items: Sequence[Item], history: HistoryPlan) -> None:
@@ -118,18 +118,18 @@ class Journal:
         return [(run, HistoryPlan(**json.loads(history))) for run, history in rows]
 
     def appended(self, run: str, done: bool) -> None:
-        """It was written, or it was not and will have to be announced anew."""
+        """Note whether what a run announced stands in the histories; if not, it will be announced anew."""
         with self.index.transaction(durable=True):
             if done:
                 self.index.rows("UPDATE items SET state = 'appended' WHERE run = ? AND state = 'staged'", (run,))
             self.index.rows("UPDATE runs SET history = NULL WHERE id = ?", (run,))
 
     def restage(self, item: Item) -> None:
-        """Its lines have to be written again."""
+        """Note that the lines of a raw log have to be written into the histories again."""
         self.index.rows("UPDATE items SET state = 'staged' WHERE source = ?", (item.source,))
 
     def verified(self, items: Sequence[Item]) -> list[int]:
-        """Members were read back from their zips and found right: now they count, with their exchanges. Their ids."""
+        """Note that members were read back from their zips and found right: from now on they count. Returns their ids."""
         with self.index.transaction(durable=True):
             members = [self.put_member(item.plan) for item in items]
             for member, item in zip(members, items, strict=True):
@@ -138,7 +138,7 @@ class Journal:
         return members
 
     def put_member(self, plan: Plan) -> int:
-        """The row of a member; an older one of its place goes."""
+        """Write the row of a member, in the place of an older one of the same zip and name. Returns its id."""
         self.index.rows("DELETE FROM members WHERE zip = ? AND member = ?", (plan.zip, plan.member))
         facts = asdict(plan)
         row = [facts[name] for name in _COLUMNS]
@@ -146,7 +146,7 @@ class Journal:
         return int(self.index.rows(sql, row)[0][0])
 
     def put_exchanges(self, member: int, keys: Sequence[tuple[str, str | None]]) -> None:
-        """The exchanges of a member."""
+        """Write down which exchanges a member holds."""
         rows = [(key, member, at, id_) for at, (key, id_) in enumerate(keys)]
         self.index.run_many("INSERT OR IGNORE INTO exchanges (key, member, ordinal, id) VALUES (?, ?, ?, ?)", rows)
 

@@ -50,7 +50,7 @@ def rebuild_index(*, l4_dir: Path | str | None = None) -> Rebuilt:
 
 @contextmanager
 def held(places: Places) -> Iterator[None]:
-    """No run is under way meanwhile. Raises `StoreBusy`."""
+    """Keep runs from beginning while the block lasts. Raises `StoreBusy` where one is under way."""
     with lease(places.lock) as mine:
         if not mine:
             raise StoreBusy(f"{places.folder}: a run is under way; try again when it has ended")

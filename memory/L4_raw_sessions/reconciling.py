@@ -17,7 +17,7 @@ _ZIP = re.compile(rb" zip=(\S+)")
 
 
 def reconcile(places: Places, journal: Journal) -> list[str]:
-    """Drop rows without a member, make rows for members without one. What had to be said about it."""
+    """Drop rows whose member is in no zip, and make rows for members that have none. Returns notes for the report."""
     index, notes = journal.index, []
     rows = {(name, member) for name, member in index.rows("SELECT zip, member FROM members")}
     found: dict[tuple[str, str], dict[str, Any]] = {}

@@ -42,7 +42,7 @@ class Sweep:
         return cls(compiled)
 
     def text(self, text: str) -> str:
-        """A text without it."""
+        """The text without secrets, or without what the pattern finds."""
         if self._pattern is None:
             return redact(text)
         data = text.encode("utf-8", "surrogatepass")
@@ -50,7 +50,7 @@ class Sweep:
         return text if swept is data else swept.decode("utf-8", "surrogatepass")
 
     def json(self, data: bytes) -> bytes:
-        """The same JSON without it in its strings; all else stays byte for byte."""
+        """The JSON with its strings redacted likewise; all else stays byte for byte."""
         if self._pattern is None:
             return redact_json(data)
         try:
@@ -72,7 +72,7 @@ class Sweep:
         return Section(head + b"\n", body)
 
     def line(self, line: bytes) -> bytes:
-        """A line of the histories, as long as it was, so that all others stay where they are."""
+        """A line of the histories, redacted and as long as before, so that all other lines stay where they are."""
         swept = self._bytes(line.rstrip(b"\n"))
         if swept == line.rstrip(b"\n"):
             return line
@@ -96,7 +96,7 @@ class Sweep:
 
 
 def sweep_log(sections: Iterable[Section], sweep: Sweep) -> Iterator[bytes]:
-    """A log without it, piece by piece."""
+    """A redacted log, piece by piece."""
     for section in sections:
         swept = sweep.section(section)
         yield swept.head + swept.body

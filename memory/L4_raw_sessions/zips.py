@@ -51,7 +51,7 @@ def current(places: Places, month: str) -> str:
 
 
 def add(places: Places, name: str, additions: Sequence[Addition]) -> list[str]:
-    """Put members into a zip; one that is there with the same content stays. What had to be said about it."""
+    """Put members into a zip; one that is there with the same content stays. Returns notes for the report."""
     path = places.folder / name
     draft = _fresh(path.with_name(name + _DRAFT))
     notes = []

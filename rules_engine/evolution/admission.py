@@ -36,32 +36,32 @@ _ALONE = Context(shell=True, chars=0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """What a rule has to reach."""
+    """What a rule has to reach in its trial to be admitted."""
 
     sessions: int = 3
-    """In which it left something out."""
+    """Least number of sessions in which it left something out."""
     sources: int = 1
-    """The same, for sources."""
+    """Least number of sources (repositories, files) in which it left something out."""
     literal_sources: int = 3
-    """In which a literal of its patterns stands."""
+    """Least number of sources in which each word that its patterns spell out stands: else it belongs to one task."""
     breadth: float = 0.25
-    """Largest share of unrelated commands that its trigger finds, and of all families."""
+    """Largest share of unrelated commands, and of the families of commands seen, that its trigger may find."""
     gain: float = 0.03
-    """Least share of the characters of its outputs that it leaves out."""
+    """Least share of the characters of the outputs that it is for which it has to leave out."""
     lost: float = 0.0
     """Largest share of all used strings that it may lose; a turn that repeats a whole output counts as `WITNESS`."""
     aimed: float = 0.02
-    """Largest share of the lines that it is after which state a failure; they would stay, but so it was not learned well."""
+    """Largest share of failures among the lines that its patterns find. They would stay, but such a rule was learned badly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What came of a trial."""
+    """Whether a rule is admitted, and what its trial measured."""
 
     admitted: bool
     reason: str
     rule: Rule
-    """As admitted: on failing outputs, too, if it was tried on such; with what was measured as evidence."""
+    """The rule to use: also on failing outputs if it was tried on such, and with the measurements as its evidence."""
     figures: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -94,7 +94,7 @@ class _Tally:
 
 
 class Trial:
-    """A rule under trial; samples may come from a stream."""
+    """Runs one rule over samples, which may come one at a time, and judges it at the end."""
 
     def __init__(self, rule: Rule, bar: Bar | None = None) -> None:
         self._rule = rule
@@ -128,21 +128,21 @@ class Trial:
 
     @property
     def lost(self) -> frozenset[str]:
-        """Used strings that it would have lost where nothing failed."""
+        """Strings that agents used and that the rule would have taken from them, in outputs without a failure."""
         return frozenset(self._sound.lost)
 
     @property
     def loses_too_much(self) -> bool:
-        """A larger share of what was used than the bar allows."""
+        """Whether the rule loses a larger share of the strings that were used than the bar allows."""
         return self._sound.weight > self._bar.lost * self._used
 
     @property
     def has_acted(self) -> bool:
-        """It left something out where nothing failed."""
+        """Whether the rule left anything out of an output without a failure."""
         return self._sound.acted > 0
 
     def verdict(self) -> Verdict:
-        """What was found; nothing can be added after it."""
+        """Close the trial and judge the rule; no sample can be added afterwards."""
         self._settle()
         reason = self._fault or self._refusal()
         failing = self._failing

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rules_engine.types import RuleRef, Signal, SignalName
 
 THRESHOLD = 0.6
-"""Weight from which on signals are a complaint."""
+"""Sum of weights from which on the signals against a rule are a complaint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,13 +17,13 @@ class Complaint:
     """Rules that left out of one result what the agent needed."""
 
     name: SignalName
-    """Of the strongest signal."""
+    """Name of the strongest signal."""
     rules: tuple[RuleRef, ...]
     key: str
-    """The observation."""
+    """Key of the observation."""
     evidence: tuple[str, ...]
     weight: float
-    """Of what speaks against the rule that most speaks against."""
+    """Sum of weights against the rule that is most to blame."""
 
 
 def complaints(signals: Iterable[Signal], threshold: float = THRESHOLD) -> tuple[Complaint, ...]:

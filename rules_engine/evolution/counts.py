@@ -48,19 +48,19 @@ class Count:
 
     @property
     def trials(self) -> int:
-        """Lines whose use could have shown, none of them from a crowd of one."""
+        """How many lines count as evidence: those whose use could have shown, no more of one source than `PER_SOURCE`."""
         by_source: dict[str, int] = {}
         for (source, _), trials in self.witnesses.items():
             by_source[source] = by_source.get(source, 0) + trials
         return sum(min(PER_SOURCE, trials) for trials in by_source.values())
 
     def witness(self, source: str, session: str, trials: int) -> None:
-        """Trials of a session."""
+        """Add lines of a session that count as evidence, no more of one session than `PER_SESSION`."""
         before = self.witnesses.get((source, session), 0)
         self.witnesses[source, session] = min(PER_SESSION, before + trials)
 
     def merge(self, other: Count) -> None:
-        """What was seen elsewhere."""
+        """Add what was counted elsewhere."""
         self.outputs += other.outputs
         self.lines += other.lines
         self.used += other.used
@@ -71,11 +71,11 @@ class Count:
         self.names.update(other.names)
 
     def bound(self, more: int = 0) -> float:
-        """The upper end of the share of lines that agents use; `more` uses are taken as seen besides."""
+        """Upper end, at 95 %, of the share of lines that agents use; `more` uses are added to those that were seen."""
         return upper(self.used + more, self.trials)
 
     def is_unused(self, more: int = 0) -> bool:
-        """Enough independent witnesses say that lines of this shape are repeated and not used."""
+        """Whether enough independent sessions and sources show that lines of this shape are repeated and not used."""
         return (
             len(self.witnesses) >= SESSIONS
             and self.sources >= SOURCES

@@ -34,10 +34,11 @@ class Standing:
     weight: float
     """By itself: how far the stage is. By hand: the time."""
     earlier: float
+    """Minus the time, so that of two equal claims the earlier one counts; 0 by hand."""
     stage: Stage
     reason: str
     lifts: bool = False
-    """It only undoes what held the rule up."""
+    """By hand: it only takes back what switched the rule off; else the rule goes on by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,25 +49,26 @@ class Entry:
     tenant: str
     """Whose it is; "" for the shared pool."""
     claim: tuple[int, float, str]
-    """Who says what the rule is, the last hand, else the first proposal; and the key of its content."""
+    """(by hand or not, time or minus time, key of the content): of rules that want one name and version the largest counts,
+    that is the one that a person imported last, else the one that was proposed first."""
     named: tuple[str, ...]
-    """What its trigger names."""
+    """Programs, words and files that its trigger spells out."""
     lives: Mapping[str, Standing]
-    """By key of content, how far each rule came that wanted the name; nearly always there is one."""
+    """Key of the content → how far that rule came by itself. There are several only where rules want one name and version."""
     hand: Standing | None = None
     since: float = -inf
-    """When a person last put it in use; what was the matter before is forgiven."""
+    """When a person last put it in use; complaints from before that do not count."""
     confidence: float = 1.0
     counted: int = 0
     complaints: int = 0
     removed: int = 0
     """Characters that it saved in the sessions that wrote it back."""
     sessions: int = 0
-    """Those sessions."""
+    """How many sessions wrote it back."""
     shadowed: int = 0
     """Outputs that it would have rewritten in shadow."""
     shadow_sessions: int = 0
-    """Sessions that they were in."""
+    """How many sessions those outputs were in."""
     places: frozenset[str] = frozenset()
     """Repositories that it was written back from, as digests; no more than it takes to be generic."""
     used: float = -inf
@@ -80,24 +82,24 @@ class Entry:
 
     @property
     def content(self) -> str:
-        """Key of what it does."""
+        """Key of what the rule does, see `content_key`."""
         return self.claim[2]
 
     @property
     def life(self) -> Standing:
-        """How far it came by itself."""
+        """How far the rule came without a person's hand."""
         return self.lives[self.content]
 
     @property
     def stage(self) -> Stage:
-        """Where it stands; what a person said comes before what was found out."""
+        """The stage that counts: the one that a person set, else the one that the rule came to by itself."""
         if self.hand is None or (self.hand.lifts and self.life.stage not in OVER):
             return self.life.stage
         return self.hand.stage
 
     @property
     def reason(self) -> str:
-        """Why it stands there."""
+        """Why the rule stands at its stage; "" where nobody said."""
         return self.hand.reason if self.hand else self.life.reason
 
     @property
@@ -154,7 +156,7 @@ def settle(entry: Entry, numbers: Numbers) -> Entry:
 
 
 def put(entry: Entry, event: PoolEvent, stage: Stage, reason: str, *, lifts: bool = False) -> Entry:
-    """The entry after somebody said by hand where it stands."""
+    """The entry after a person set its stage."""
     hand = Standing(event.time, 0.0, stage, event.text("reason") or reason, lifts)
     since = max(entry.since, event.time) if stage == "live" else entry.since
     return replace(entry, hand=max(hand, entry.hand or hand), since=since)

@@ -43,19 +43,19 @@ class PoolEvent:
 
     name: EventName
     rule: Rule | None = None
-    """Where the rule comes into the pool by it."""
+    """The rule, where the event brings it into the pool."""
     ref: RuleRef | None = None
-    """Where it is there already."""
+    """Name and version of the rule, where the pool has it already."""
     tenant: str = ""
     """Whose pool; "" is the reviewed one that all share."""
     session: str = ""
     time: float = 0.0
     """Seconds since the epoch."""
     data: Mapping[str, object] = field(default_factory=dict)
-    """What else there is to say, as JSON."""
+    """What else the event says, by the names that `EventName` lists; plain JSON."""
 
     def subject(self) -> RuleRef | None:
-        """The rule that it is about."""
+        """Name and version of the rule that it is about; `None` for an event about the whole pool."""
         return ref_of(self.rule) if self.rule else self.ref
 
     def count(self, name: str) -> int:

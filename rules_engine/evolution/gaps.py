@@ -22,7 +22,7 @@ _VOLATILE = re.compile(r"\b\d+(?:\.\d+)? ?(?:m?s|secs?|seconds?|minutes?)\b|\b\d
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What one mark, or one rule's part of it, hides."""
+    """Text that was left out of a result: all that one mark hides, or the part of it that one rule took."""
 
     id: str
     rules: tuple[RuleRef, ...]
@@ -42,7 +42,10 @@ class Look:
     gaps: tuple[Gap, ...]
 
     def missed(self, text: str) -> dict[Gap, int]:
-        """The gaps of which a line stands in `text` and not in what is shown, whole or else in part; and how many do."""
+        """The gaps of which lines stand in `text` and not in what the agent was shown, each with the number of such lines.
+
+        Where no whole line does, lines of `text` that stand inside a line of a gap count.
+        """
         lines = telling(text) - telling(self.shown)
         found = {gap: len(lines & telling(gap.text)) for gap in self.gaps}
         if not any(found.values()) and len(lines) <= _MOST_PARTS:
@@ -88,7 +91,7 @@ def telling(text: str) -> frozenset[str]:
 
 
 def blamed(gaps: Iterable[Gap]) -> tuple[RuleRef, ...]:
-    """The rules behind `gaps`, each once."""
+    """The rules that made these gaps, each once."""
     return tuple(dict.fromkeys(rule for gap in gaps for rule in gap.rules))
 
 

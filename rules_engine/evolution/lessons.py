@@ -13,7 +13,7 @@ from rules_engine.evolution.mining import LARGEST, Statistics
 from rules_engine.types import Rule, Sample
 
 PARTS = 3
-"""An archive is cut into so many, by session: what the others teach is held against each."""
+"""The sessions are cut into so many parts: rules learned from all but one part are tried on that one."""
 BARS: Mapping[str, Bar] = {"line_score": Bar(lost=0.002, gain=0.005)}
 """For kinds that weigh evidence: they are after lines of all families, and may lose two used strings in a thousand."""
 
@@ -23,7 +23,7 @@ Read = Callable[[], Iterable[Sample]]
 
 @dataclass(slots=True)
 class Lessons:
-    """What was counted in some sessions; those of two archives can be merged."""
+    """Counts over some sessions, from which rules are made; the counts of several archives can be merged."""
 
     shapes: Statistics = field(default_factory=Statistics)
     scores: scoring.Trials = field(default_factory=scoring.Trials)
@@ -40,7 +40,7 @@ class Lessons:
         self.scores.merge(other.scores)
 
     def rules(self) -> tuple[Rule, ...]:
-        """What the counts suggest."""
+        """The rules that the counts suggest, not yet admitted."""
         score = (scoring.rule_of(self.scores),) if self.scores.outputs else ()
         return (*self.shapes.rules(), *score)
 

@@ -19,17 +19,17 @@ from rules_engine.scan import is_encodable
 from rules_engine.types import Observation, Rule, Sample, Settings, Trigger
 
 NARROW = 0.8
-"""Where one longer shape has so many of a shape's lines, it is the one that is meant."""
+"""If one longer shape has so large a share of a shape's lines, the rule is made for the longer one."""
 HOME = 0.5
-"""A family that has so many of the outputs with a shape is the one that it belongs to."""
+"""A shape belongs to the family that shows so large a share of the outputs with it."""
 PATTERNS = 32
-"""Strip patterns of a rule, those that remove most."""
+"""Most strip patterns of one rule; those that remove most characters are taken."""
 FAMILIES = 12
-"""Families that a trigger names, those with most outputs."""
+"""Most families that one trigger names; those with most outputs are taken."""
 LARGEST = 1_000_000
 """Characters of an output that is learned from; what is longer is data."""
 SHARED = ""
-"""The place of all families together."""
+"""The name under which all families are counted together."""
 END = ""
 """The last token of a shape after which the line ends."""
 MOST_SHAPES = 300_000
@@ -49,7 +49,7 @@ class Statistics:
 
     shapes: dict[str, dict[Shape, Count]] = field(default_factory=dict)
     size: int = 0
-    """Shapes in all."""
+    """How many shapes are counted, over all families."""
 
     def add(self, sample: Sample) -> None:
         """Count the lines of one observation."""

@@ -44,7 +44,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """All rules there ever were, as far as they are remembered."""
+    """All rules that were ever proposed or imported, as far as they are remembered, with what became of each."""
 
     numbers: Numbers = field(default_factory=Numbers)
     entries: Mapping[RuleRef, Entry] = field(default_factory=dict)
@@ -58,7 +58,7 @@ EMPTY = Pool()
 
 
 def fold(pool: Pool, events: Iterable[PoolEvent]) -> Pool:
-    """The pool after `events`."""
+    """The pool as it is after these events."""
     entries, tops, ended = dict(pool.entries), dict(pool.tops), pool.ended
     touched: dict[RuleRef, None] = {}
     for event in events:

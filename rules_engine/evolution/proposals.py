@@ -46,7 +46,7 @@ _LINES = ("x", "Hello, world", "12 files were copied", "    return left + right"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """What a model proposed and did not get."""
+    """A proposal of a model's that is not taken, and why."""
 
     rule_id: str
     """"" where the whole answer was refused."""
@@ -71,7 +71,7 @@ Known = Callable[[], Iterable[Rule]]
 
 @dataclass(slots=True)
 class Draft:
-    """An outcome in the making."""
+    """The outcome of one call while its proposals are read one by one."""
 
     call: Call
     known: Sequence[Rule]

@@ -20,9 +20,9 @@ from rules_engine.natures import nature
 from rules_engine.types import Rule, Sample, Settings, Trigger
 
 RIDGE = 0.25
-"""Weight of the belief that a feature says nothing; with few samples it prevails."""
+"""Strength of the prior belief that a feature says nothing; with few samples it prevails."""
 PER_SESSION = 20
-"""Trials of one look that are taken from one session."""
+"""Most outputs of one session that count for lines with the same features."""
 _STEPS = 30
 _SMALL = 1e-6
 
@@ -68,7 +68,7 @@ class Trials:
         self.failing += other.failing
 
     def limit(self, most: int) -> None:
-        """Let no look and no feature count more than so often: whoever repeats an output is one witness."""
+        """Cut every count at `most`: a session that repeats an output is one witness, not many."""
         self.outputs, self.used = _capped(self.outputs, most), _capped(self.used, most)
         self.by_feature, self.used_by_feature = _capped(self.by_feature, most), _capped(self.used_by_feature, most)
 

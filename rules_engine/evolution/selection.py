@@ -44,9 +44,9 @@ class Selection:
     shadow: tuple[Rule, ...] = ()
     """Decided, and not applied."""
     made: tuple[Rule, ...] = ()
-    """Those of either that the task brings into the pool."""
+    """Rules among both that the planner made for this task and that the pool does not have yet."""
     explain: Callable[[], Excluded] = field(default=tuple, compare=False, repr=False)
-    """Finds out why each of the others is left out: it takes longer than to choose."""
+    """Called to find out why each other rule is left out; it is not done at once, since it takes longer than choosing."""
 
     @property
     def excluded(self) -> Excluded:

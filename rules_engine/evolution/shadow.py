@@ -9,7 +9,7 @@ from rules_engine.evolution.use import used_lines, words
 from rules_engine.types import Signal, Turn
 
 WEIGHT = 1.0
-"""That it was used is no guess."""
+"""Full weight: that the agent used the text is seen, not guessed."""
 
 
 def missed(turns: Sequence[Turn]) -> tuple[Signal, ...]:

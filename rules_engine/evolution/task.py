@@ -23,14 +23,14 @@ class Use:
 
     rule: Rule
     confidence: float
-    """Of the task; 0.0 once somebody complained."""
+    """The task's confidence in it; 0.0 after a complaint."""
     applied: int = 0
-    """Since it was last written back."""
+    """How often it left something out since it was last written back to the pool."""
     removed: int = 0
-    """Characters, net of the marks."""
+    """Characters that it left out in those, less those of the marks."""
     in_shadow: bool = False
     is_new: bool = False
-    """The pool does not have it."""
+    """The task made it: the pool does not have it yet."""
     complaint: str = ""
 
     @property
@@ -50,7 +50,7 @@ class Task:
     numbers: Numbers = field(default_factory=Numbers)
     uses: Mapping[RuleRef, Use] = field(default_factory=dict)
     proposals: int = 0
-    """Rules that it has made."""
+    """How many rules the task has made."""
 
 
 def start(selection: Selection, session: str, *, tenant: str = "", place: str = "", numbers: Numbers) -> Task:
@@ -124,7 +124,7 @@ def may_propose(task: Task) -> bool:
 
 
 def is_uncovered(task: Task, observation: Observation) -> bool:
-    """Whether it is large and no rule is for it; one whose rule is frozen, or found nothing in it, has a rule."""
+    """Whether an observation is large and no rule's trigger fits its command, be that rule frozen or not."""
     if len(observation.text) <= task.numbers.uncovered_chars or not observation.command:
         return False
     return not which([use.rule.trigger.pattern for use in task.uses.values()], observation.command)

@@ -15,7 +15,7 @@ from rules_engine.script import render
 from rules_engine.types import Observation, Result, Sample, Turn
 
 ANCHOR = 12
-"""Shorter lines stand in many files, so that finding one in a turn says nothing."""
+"""Characters from which a line counts as quoted: shorter ones stand in many files, and finding one says nothing."""
 
 _WORD = re.compile(r"[A-Za-z0-9_/.][\w./@+-]{2,}\w")
 _TELLING = re.compile(r"[_/\d]|\w\.\w|[a-z][A-Z]")
@@ -44,8 +44,9 @@ def used_lines(lines: Sequence[str], used: Collection[str]) -> frozenset[int]:
 def samples(turns: Iterable[Turn], session: str, source: str = "") -> Iterator[Sample]:
     """The results of a session that has ended, each with what later turns took from it.
 
-    A result of which rules left something out is no sample: what nobody saw nobody could use. A string that stood in several results is used of each of them; `known` tells those that were not new. What other
-    people say is a turn without results.
+    A result of which rules left something out is no sample: what nobody saw nobody could use. A string that stood in
+    several results counts as used of each; `known` names those that had been said or shown before. What other people say
+    is a turn without results.
     """
     trail = _Trail()
     for turn in turns:

@@ -10,10 +10,10 @@ from rules_engine.types import Observation, Rewritten, Signal, SignalName, Turn
 
 
 class Detector(Protocol):
-    """A member of this folder."""
+    """What each module of this folder offers."""
 
     WEIGHT: float
-    """How strong a complaint it is, from 0 to 1."""
+    """How much one such signal counts towards a complaint, from 0 to 1; see `complaints.THRESHOLD`."""
 
     def detect(self, turns: Sequence[Turn]) -> tuple[Signal, ...]:
         """What the newest of `turns`, the last, says about decisions in those before it."""

@@ -14,7 +14,7 @@ from rules_engine.types import Signal, Turn
 
 WEIGHT = 0.7
 _SOON = 3
-"""Turns after which words about an output are about another one."""
+"""Turns back to which words about an output without its name may refer."""
 
 _TEXT = r"(?:outputs?|logs?|listing|traces?|results?|text|lines?|rows|details?|response|report)"
 _GONE = r"(?:truncated|cut(?: off| short)?|omitted|elided|hidden|filtered(?: out)?|compressed|shortened|abbreviated|collapsed|missing|incomplete|left out)"

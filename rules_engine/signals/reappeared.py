@@ -15,7 +15,7 @@ from rules_engine.types import Result, Signal, Turn
 
 WEIGHT = 0.8
 _SOON = 3
-"""Turns after which a use says no more why the lines were fetched."""
+"""Turns within which a use says why the lines were fetched; a later one may have another reason."""
 
 
 def detect(turns: Sequence[Turn]) -> tuple[Signal, ...]:
