@@ -38,23 +38,25 @@ class Label(NamedTuple):
 
 def encode(text: str, observation: Observation) -> Encoded | None:
     """Delete the padding of lines that are numbered in order; the note says which, and how wide it was."""
-    if observation.escaped or not _PADDED.search(text):
-        # In a JSON string a number right after a line break reads as "n12".
+    if not _PADDED.search(text):
         return None
+    # In a JSON string a number right after a line break reads as "n12": there one blank stays.
+    kept = int(observation.escaped)
     edits: list[Edit] = []
     notes: list[str] = []
     for run in _runs(text):
         if len(run) >= (_RUN if run[0].mark in _LISTING else _LONG_RUN):
-            edits += map(_edit, run)
+            edits += [_edit(label, kept) for label in run if label.pad > kept]
             notes.append(f"{run[0].line}-{run[-1].line}:{run[0].width}{_ARROW * (run[0].mark == _ARROW)}")
     return Encoded(edits=tuple(edits), note=" ".join(notes)) if edits else None
 
 
-def _edit(label: Label) -> Edit:
+def _edit(label: Label, kept: int) -> Edit:
+    begin = label.start + kept
     digits = label.start + label.pad, label.start + label.width
-    if label.mark == _ARROW and label.pad >= _SPARE:
-        return label.start, digits[1] + 1, (digits, "\t")
-    return label.start, digits[0], ()
+    if label.mark == _ARROW and label.pad >= _SPARE + kept:
+        return begin, digits[1] + 1, (digits, "\t")
+    return begin, digits[0], ()
 
 
 def _runs(text: str) -> Iterator[list[Label]]:
@@ -98,8 +100,11 @@ def verify(text: str, result: str, note: str) -> bool:
 
 
 def _padded(line: str, width: int, arrow: bool) -> str:
-    digits = len(line) - len(line.lstrip("0123456789"))
-    pad = (width - digits) * bool(digits)
-    if arrow and pad >= _SPARE:
+    bare = line.removeprefix(" ")
+    digits = len(bare) - len(bare.lstrip("0123456789"))
+    if not digits:
+        return line
+    pad, kept, line = width - digits, len(line) - len(bare), bare
+    if arrow and pad >= _SPARE + kept:
         line = line[:digits] + _ARROW + line[digits + 1 :]
     return " " * pad + line

@@ -29,10 +29,11 @@ _TROUBLE = compile_lines("error|fail|exception|denied|not found|timed? ?out|fata
 
 def encode(text: str, observation: Observation) -> Encoded | None:
     """Take a shared beginning of whole words off runs of lines; failures, results and all but terminal output stay as they are."""
-    if observation.escaped or len(text) > _LARGEST or _CLOSE in text or nature(observation) != "terminal":
+    if len(text) > _LARGEST or _CLOSE in text or nature(observation) != "terminal":
         return None
     lines = text.split("\n")
-    runs = list(_runs(lines))
+    # In a JSON string a word right after a line break reads as "nword": there the blank before it stays.
+    runs = [(first, stop, size - observation.escaped) for first, stop, size in _runs(lines)]
     if not runs:
         return None
     offsets = starts(lines)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 
+from rules_engine.guards import gains
 from rules_engine.kinds import Encoded
 from rules_engine.lines import starts
 from rules_engine.natures import nature
@@ -17,7 +18,7 @@ VERSION = 2
 _ANY = re.compile(r":\d+:")
 _HIT = re.compile(r"(\S(?::[\\/])?[^:]*):\d+:")
 _CONTEXT = re.compile(r"-\d+-")
-_NUMBER = re.compile(r"\d+[:-]")
+_NUMBER = re.compile(r" ?\d+[:-]")
 _NAMED = re.compile(r"\.[A-Za-z_][\w+-]*$|[\\/][\w.-]*[A-Za-z][\w-]*$")
 _NOT_A_PATH = re.compile(r"\d{4}-\d\d-\d\d|\d\dT\d\d|T\d\d$| \(")
 _STATES = re.compile(
@@ -33,18 +34,18 @@ _ROOM = 200
 
 def encode(text: str, observation: Observation) -> Encoded | None:
     """Write a path once, as a heading, where two or more hits in that file (or lines around hits) follow each other."""
-    if observation.escaped or not _ANY.search(text) or nature(observation) not in ("search", "read"):
-        # In a JSON string a number right after a line break reads as "n12".
+    if not _ANY.search(text) or nature(observation) not in ("search", "read"):
         return None
     lines = text.split("\n")
     if any(map(_NUMBER.match, lines)):
         return None
     paths = _paths(text, lines)
     whole = _whole(lines, paths)
-    groups = list(_groups(lines, paths, whole))
-    if not groups:
-        return None
-    return Encoded(edits=tuple(_edits(lines, paths, groups, whole)))
+    groups = _groups(lines, paths, whole)
+    # In a JSON string a number right after a line break reads as "n12".
+    apart = " " * observation.escaped
+    worth = tuple(edit for edit in _edits(lines, paths, groups, whole, apart) if gains(edit))
+    return Encoded(edits=worth) if worth else None
 
 
 def _paths(text: str, lines: Sequence[str]) -> list[str]:
@@ -100,7 +101,7 @@ def _groups(lines: Sequence[str], paths: Sequence[str], whole: frozenset[int]) -
 
 
 def _edits(
-    lines: Sequence[str], paths: Sequence[str], groups: Sequence[tuple[int, int]], whole: frozenset[int]
+    lines: Sequence[str], paths: Sequence[str], groups: Iterable[tuple[int, int]], whole: frozenset[int], apart: str
 ) -> Iterator[Edit]:
     offsets = starts(lines)
     for first, last in groups:
@@ -108,6 +109,7 @@ def _edits(
         pieces: list[Piece] = [(start, start + len(path)), ":\n"]
         for at in range(first, last + 1):
             prefix = 0 if at in whole else len(path) + 1
+            pieces += [apart] if apart and prefix else []
             pieces.append((offsets[at] + prefix, min(offsets[at + 1], end)))
         yield start, end, tuple(pieces)
 
@@ -139,7 +141,7 @@ def verify(text: str, result: str, note: str) -> bool:
     above = _headings(lines)
     headings = set(above)
     out = [
-        lines[heading][:-1] + line.lstrip("0123456789")[0] + line if heading >= 0 else line
+        lines[heading][:-1] + line.lstrip(" 0123456789")[0] + line.removeprefix(" ") if heading >= 0 else line
         for at, (line, heading) in enumerate(zip(lines, above, strict=True))
         if at not in headings
     ]

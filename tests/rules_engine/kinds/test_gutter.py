@@ -86,9 +86,20 @@ def test_an_arrow_becomes_a_tab(shorten: Shorten, text: str, result: str) -> Non
     assert shorten(gutter, text) == result
 
 
-def test_leaves_numbers_in_a_json_string_alone(shorten: Shorten) -> None:
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        pytest.param(listing(range(1, 4), width=2), listing(range(1, 4), width=2), id="one blank before each"),
+        pytest.param(listing(range(9, 12)), " 9\t  x = 1\n 10\t  x = 1\n 11\t  x = 1", id="more blanks"),
+        pytest.param(listing(range(98, 101), 7, "→"), " 98\t  x = 1\n 99\t  x = 1\n 100\t  x = 1", id="an arrow"),
+        pytest.param(
+            listing(range(99, 102), 6, "→"), " 99\t  x = 1\n 100→  x = 1\n 101→  x = 1", id="no room for a tab"
+        ),
+    ],
+)
+def test_a_blank_stays_in_a_json_string(shorten: Shorten, text: str, result: str) -> None:
     """There a number would stand right behind the letter of the escaped line end."""
-    assert shorten(gutter, listing(range(1, 12)), escaped=True) == listing(range(1, 12))
+    assert shorten(gutter, text, escaped=True) == result
 
 
 def test_a_line_that_lost_its_padding_is_left_out(shorten: Shorten) -> None:
@@ -123,7 +134,7 @@ def files(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
-@given(files())
-def test_any_listing_comes_back(shorten: Shorten, text: str) -> None:
+@given(files(), st.booleans())
+def test_any_listing_comes_back(shorten: Shorten, text: str, escaped: bool) -> None:
     """Whatever stands around and between, the note leads back to the text."""
-    shorten(gutter, text)
+    shorten(gutter, text, escaped=escaped)

@@ -85,18 +85,25 @@ def test_a_result_stays_whole() -> None:
     assert shown(text).split("\n")[-1] == JOB + "12 passed in 3 s"
 
 
-def test_in_a_json_string_nothing_happens() -> None:
+def test_in_a_json_string_the_blank_stays() -> None:
     """There a line break is two characters, and the rest would grow together with them."""
-    text = "\n".join(JOB + step for step in STEPS)
+    text = "\n".join([*(f"@shop/front {JOB}{step}" for step in STEPS), "end"])
 
-    assert shown(text, escaped=True) == text
+    assert shown(text, escaped=True).split("\n") == [
+        f'[12 lines that begin with "@shop/front {JOB.rstrip()}", most given without it:]',
+        *(f" {step}" for step in STEPS),
+        "end",
+    ]
 
 
-@given(st.lists(st.tuples(st.sampled_from([JOB, "worker-7 | ", "", "x "]), st.text(max_size=12)), max_size=40))
-def test_the_inverse_gives_the_text_back(lines: list[tuple[str, str]]) -> None:
+@given(
+    st.lists(st.tuples(st.sampled_from([JOB, "worker-7 | ", "", "x "]), st.text(max_size=12)), max_size=40),
+    st.booleans(),
+)
+def test_the_inverse_gives_the_text_back(lines: list[tuple[str, str]], escaped: bool) -> None:
     """Whatever the lines hold; and what was shown once is not shown otherwise again."""
     text = "\n".join(job + rest for job, rest in lines)
-    result = shown(text)
+    result = shown(text, escaped=escaped)
 
     assert len(result) <= len(text)
-    assert shown(result) == result
+    assert shown(result, escaped=escaped) == result

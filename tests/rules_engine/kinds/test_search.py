@@ -50,11 +50,12 @@ def test_leaves_other_output_alone(shorten: Shorten, command: str) -> None:
     assert shorten(search, text, command=command) == text
 
 
-def test_leaves_hits_in_a_json_string_alone(shorten: Shorten) -> None:
+def test_a_blank_stands_before_hits_in_a_json_string(shorten: Shorten) -> None:
     """There the number would stand right behind the letter of the escaped line end."""
-    text = "src/a.py:1:x\nsrc/a.py:22:  y\n"
+    text = "app/src/a.py:1:x\napp/src/a.py:22:  y\napp/src/a.py-23-z\nb.py:1:x\nb.py:2:y"
 
-    assert shorten(search, text, command=GREP, escaped=True) == text
+    found = shorten(search, text, command=GREP, escaped=True)
+    assert found == "app/src/a.py:\n 1:x\n 22:  y\n 23-z\nb.py:1:x\nb.py:2:y"
 
 
 @pytest.mark.parametrize(
@@ -131,10 +132,10 @@ TEXTS = st.sampled_from(["", "x", "failed", "if x:", "12:y", "src/a.py:1:z", "--
 HITS = st.builds("{}{}{}{}{}".format, PATHS, st.sampled_from(":-"), st.integers(0, 30), st.sampled_from(":-"), TEXTS)
 
 
-@given(st.lists(HITS | TEXTS | st.just("--"), max_size=30).map("\n".join))
-def test_any_hits_come_back(shorten: Shorten, text: str) -> None:
+@given(st.lists(HITS | TEXTS | st.just("--"), max_size=30).map("\n".join), st.booleans())
+def test_any_hits_come_back(shorten: Shorten, text: str, escaped: bool) -> None:
     """However hits, breaks and other lines are mixed, the inverse gives the text back."""
-    shorten(search, text, command=GREP)
+    shorten(search, text, command=GREP, escaped=escaped)
 
 
 @pytest.mark.parametrize(
