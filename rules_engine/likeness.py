@@ -51,8 +51,10 @@ def groups(lines: Sequence[str], places: Iterable[int], fewest: int) -> list[lis
 
 
 def ordinary(lines: Sequence[str], group: Sequence[int]) -> list[int]:
-    """Those of a group that say what its others say: without its first and last, and without any that stands out."""
-    out = set(range(SHOWN, len(group) - 1)) - _odd_ones(lines, group)
+    """Those of a group that say what its others say: without its first and last, any that stands out, and the first of each kind."""
+    out = set(range(SHOWN, len(group) - 1))
+    for column in _columns(lines, group):
+        out.difference_update(_odd(column), _firsts(column))
     return [group[at] for at in sorted(out)]
 
 
@@ -67,11 +69,6 @@ def outstanding(lines: Sequence[str], places: Iterable[int], fewest: int) -> set
         words = lines[at].split() if len(lines[at]) <= _WIDEST else []
         found.setdefault(tuple(map(kind, words)), []).append(at)
     return {group[at] for group in found.values() if len(group) >= fewest for at in _few_odd_ones(lines, group)}
-
-
-def _odd_ones(lines: Sequence[str], group: Sequence[int]) -> set[int]:
-    """Places in a group of lines that stand out."""
-    return {at for column in _columns(lines, group) for at in _odd(column)}
 
 
 def _few_odd_ones(lines: Sequence[str], group: Sequence[int]) -> set[int]:
@@ -128,6 +125,17 @@ def _odd(column: Sequence[str]) -> set[int]:
     if 2 * often >= len(column):
         odd.update(_far([(at, value) for at, value in enumerate(column) if shapes[at] == common]))
     return odd
+
+
+def _firsts(column: Sequence[str]) -> Iterable[int]:
+    """The first place of each kind of value, where there are few."""
+    found: dict[str, int] = {}
+    for at, value in enumerate(column):
+        if value not in found:
+            if len(found) == FEW:
+                return ()
+            found[value] = at
+    return found.values()
 
 
 def _rare(column: Sequence[str], counts: Counter[str]) -> set[int]:

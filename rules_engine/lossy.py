@@ -39,7 +39,7 @@ def leave_out(
 ) -> Draft:
     """Run `rules` over the lines of `draft`, one after the other; a mark stands for each run of dropped lines."""
     lines = tuple(draft.text.split("\n"))
-    dropped = _drop(lines, rules, protected)
+    dropped = _hang_on(lines, _drop(lines, rules, protected))
     offsets = starts(lines)
     runs = list(_runs(dropped))
     spans = trace(draft.script, [(offsets[start], offsets[end] - 1) for start, end in runs])
@@ -76,6 +76,16 @@ def _drop(lines: tuple[str, ...], rules: Sequence[Rule], protected: frozenset[in
             seen = tuple([lines[at] for at in left])
             shielded = frozenset([place for place, at in enumerate(left) if at in protected])
     return out
+
+
+def _hang_on(lines: Sequence[str], dropped: dict[int, RuleRef]) -> dict[int, RuleRef]:
+    """What is dropped, without lines under which, indented, one stands that stays: it would belong to nothing."""
+    return {at: rule for at, rule in dropped.items() if at + 1 in dropped or not _is_over(lines[at : at + 2])}
+
+
+def _is_over(pair: Sequence[str]) -> bool:
+    head, body = (len(line) - len(line.lstrip()) if line.strip() else -1 for line in (*pair, "")[:2])
+    return 0 <= head < body
 
 
 @dataclass(frozen=True, slots=True, eq=False)

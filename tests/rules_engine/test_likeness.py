@@ -35,8 +35,11 @@ def test_these_have_no_form_in_common(lines: list[str]) -> None:
 
 
 def test_the_first_and_the_last_of_a_form_show_what_the_others_are_like() -> None:
-    """Two at the beginning, one at the end."""
-    assert ordinary_of(ROWS) == set(ROWS[2:-1])
+    """Two at the beginning, one at the end, and the first of each kind."""
+    assert ordinary_of(ROWS) == set(ROWS[4:-1])
+    answers = [f"row_{n} was answered with {(200, 200, 201, 304)[n // 10 % 4]}" for n in range(80)]
+    assert {answers[20], answers[30]}.isdisjoint(ordinary_of(answers))
+    assert {answers[24], answers[34], answers[70]} <= ordinary_of(answers)
 
 
 @pytest.mark.parametrize(

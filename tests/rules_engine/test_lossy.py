@@ -101,6 +101,23 @@ def test_protected_lines_part_a_run() -> None:
     assert draft.text.split("\n")[2] == NOISE[19]
 
 
+@pytest.mark.parametrize(
+    ("line", "over"),
+    [
+        pytest.param("kept", False, id="beside it"),
+        pytest.param("", False, id="a blank line"),
+        pytest.param("  kept", True, id="under it"),
+        pytest.param("\tkept", True, id="under it, by a tab"),
+    ],
+)
+def test_a_line_that_stays_keeps_the_one_it_hangs_under(line: str, over: bool) -> None:
+    """The heading above an indented line says what that line is about."""
+    lines = [*NOISE[:20], line, *NOISE[20:]]
+    result = left_out(lines, STRIP, protected=frozenset({20})).text.split("\n")
+    assert (NOISE[19] in result) is over
+    assert NOISE[18] not in result
+
+
 def test_a_rule_sees_what_those_before_it_left() -> None:
     """Lines are counted once, and credited to the rule that left them out."""
     draft = left_out(["start", *NOISE, *(f"step {n} of the whole build" for n in range(40))], STRIP, CAP)
