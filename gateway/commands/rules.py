@@ -46,7 +46,7 @@ def list_rules(everything: bool, file: Path | None, data: Path) -> None:
     """Lossless kinds, which always run, and rules, which run where their trigger matches and the task suits them."""
     config = read_config(file, data)
     pool = _pool(file, data)
-    head = ("ID", "KIND", "VERSION", "STAGE", "CONFIDENCE", "APPLIED", "COMPLAINED", "PROVENANCE")
+    head = ("ID", "KIND", "V", "STAGE", "CONF", "APPLIED", "COMPL", "FROM")
     entries = sorted(pool.entries.values(), key=lambda entry: (entry.stage, entry.ref))
     shown = [entry for entry in entries if everything or entry.stage in ("live", "canary", "shadow", "disabled")]
     rows = [_row(entry, entry.rule.id in config.rules.disabled) for entry in shown]

@@ -57,6 +57,7 @@ def test_list(tmp_path: Path) -> None:
     assert rows["shown"][2] == "on"
     assert rows["pip_install"] == ["line_filter", "1", "off", "0.80", "0", "0", "seed"]
     assert rows["git_transfer"][2] == "live"
+    assert max(map(len, invoke("rules", "list", "--all", "--data", tmp_path).stdout.splitlines())) <= 80
 
 
 def test_show(tmp_path: Path) -> None:
