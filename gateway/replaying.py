@@ -38,7 +38,6 @@ from gateway.types import Answer, Headers, Request
 from memory import Decisions
 from rules_engine import RuleSet
 from rules_engine.natures import nature
-from rules_engine.types import Nature
 
 SECONDS_A_TURN = 30.0
 """Between two requests of a session that does not say when they were, as the simulated provider's cache has it."""
@@ -58,7 +57,7 @@ class Replayed:
     accounts: Mapping[str, Any]
     kept: Mapping[str, int]
     rewrites: int
-    natures: Mapping[Nature, Mapping[str, int]]
+    natures: Mapping[str, Mapping[str, int]]
     """For each nature of output (file reads, searches, ...) the tokens of all of it in the prompt, `raw` and `forwarded`."""
     used: frozenset[str]
     """Strings that the agent's answer took from tool results."""
@@ -118,8 +117,8 @@ class Replay:
             lost=self._quotes.standing(used, (one.text for one in shown), absent=True),
         )
 
-    def _natures(self, shown: Iterable[Shown]) -> dict[Nature, Counter[str]]:
-        out: dict[Nature, Counter[str]] = {}
+    def _natures(self, shown: Iterable[Shown]) -> dict[str, Counter[str]]:
+        out: dict[str, Counter[str]] = {}
         for one in shown:
             counts = out.setdefault(nature(one.item.observation), Counter())
             counts["raw"] += self._ledger.tokens(one.item.digest, one.item.observation.text)

@@ -40,6 +40,8 @@ class Sums:
     losses: list[dict[str, object]] = field(default_factory=list)
     kept: Counter[str] = field(default_factory=Counter)
     accounts: dict[str, Any] = field(default_factory=dict)
+    natures: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Tokens of tool results in all prompts by their nature, raw and forwarded."""
     agents: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Counts and accounts by agent, where the recordings say whose they are."""
     left_out: list[str] = field(default_factory=list)
@@ -54,6 +56,7 @@ class Sums:
         self.losses += [{"session": session.name, "turn": turn, "text": text} for text in sorted(found.lost)]
         self.kept.update(found.kept)
         add_accounts(self.accounts, found.accounts)
+        add_accounts(self.natures, found.natures)
         own = {"requests": 1, "rewrites": found.rewrites, "used": len(found.used), "lost": len(found.lost)}
         self._add_to_agent(session, {**own, "accounts": found.accounts})
 
@@ -161,6 +164,7 @@ def _describe(sums: Sums) -> list[Row]:
         ("Requests", f"{plural(sums.requests, 'request')} in {plural(sums.sessions, 'session')}"),
         ("Rewritten", plural(sums.rewrites, "tool result")),
         *(rows_of(sums.accounts) if sums.accounts else ()),
+        ("Results", _by_nature(sums.natures)),
         (
             "Dearer",
             f"{plural(len(sums.dearer), 'session')}{': ' if sums.dearer else ''}{', '.join(sums.dearer[:SHOWN])}",
@@ -177,6 +181,12 @@ def _describe(sums: Sums) -> list[Row]:
         *((agent, _summed(own)) for agent, own in sorted(sums.agents.items()) if len(sums.agents) > 1),
     ]
     return [row for row in rows if row[1]]
+
+
+def _by_nature(natures: Mapping[str, Mapping[str, int]]) -> str:
+    """What became of file reads, searches and so on, those with most tokens first."""
+    found = sorted(natures.items(), key=lambda nature: -nature[1]["raw"])
+    return ", ".join(f"{name} {change(of['raw'], of['forwarded'])} of {of['raw']:,}" for name, of in found if of["raw"])
 
 
 def _summed(own: Mapping[str, Any]) -> str:

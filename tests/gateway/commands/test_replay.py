@@ -65,6 +65,10 @@ def test_a_session(session: Path, tmp_path: Path) -> None:
     assert accounts["cost_forwarded"] < 0.9 * accounts["cost_raw"]
     assert f"{accounts['raw_tokens']:,} sent by the agent" in plain.stdout
     assert "10 requests in 1 session" in plain.stdout
+    results = sums["natures"].values()
+    saved = sum(tokens["raw"] - tokens["forwarded"] for tokens in results)
+    assert saved == accounts["raw_tokens"] - accounts["forwarded_tokens"]
+    assert all(f"of {tokens['raw']:,}" in " ".join(plain.stdout.split()) for tokens in results)
     assert not data.exists()
 
 
