@@ -64,7 +64,7 @@ class Passthrough:
         tracing.on_connection_reuseconn.append(_note_kept)
         session = aiohttp.ClientSession(
             timeout=timeout,
-            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, ssl=trusted(), socket_factory=open_socket),
+            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=30, ssl=trusted(), socket_factory=open_socket),
             proxy=proxy_to(upstream.url),
             auto_decompress=False,
             skip_auto_headers=_AUTOMATIC,

@@ -14,7 +14,7 @@ from gateway.network import AUTHORITIES
 from tests.samples import Sample, dump
 from tests.service import ID, Wire, configured, service
 from tests.tls import AUTHORITY, serving_tls
-from tests.wire import JSON, Call, Reply, ask, streamed, upstream, whole
+from tests.wire import CHUNKED, JSON, Call, Reply, ask, chunk, connected, frame, streamed, upstream, whole
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -111,6 +111,74 @@ async def test_a_large_head_of_an_answer_is_relayed(
 
     assert answer.status == 200
     assert [pair for pair in answer.headers if pair[0] not in (JSON[0], "content-length", ID)] == more
+
+
+async def test_what_an_upstream_says_beforehand_is_no_answer(path: str, sample: Sample, line: Wire) -> None:
+    """Hints, and leave to go on, are for whoever asked for them."""
+
+    async def reply(call: Call) -> None:
+        said = b"HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"
+        await call.write(said + frame(200, [JSON], sample.answer("ok")))
+
+    answer = await line.ask(reply, path, dump(sample.request()))
+    assert (answer.status, answer.body) == (200, sample.answer("ok"))
+
+
+@asynccontextmanager
+async def hasty(body: bytes) -> AsyncIterator[str]:
+    """An upstream that reads the head alone, refuses, and closes."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(frame(413, [JSON, ("connection", "close")], body))
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+@pytest.mark.parametrize("size", [1000, 2_000_000], ids=["small", "large"])
+async def test_an_answer_that_comes_before_the_request_is_read_reaches_the_client(
+    size: int, path: str, sample: Sample, tmp_path: Path
+) -> None:
+    """That the rest cannot be sent is not what the client has to know; so with an upload, even one that never ends."""
+    told = b'{"error": {"message": "too large"}}'
+    body = dump(sample.request() | {"extra": "one " * (size // 4)})
+    upload = [("content-type", "application/octet-stream")]
+    async with hasty(told) as url, service(configured(url), tmp_path) as gateway:
+        answers = [await ask(gateway.url, path, body), await ask(gateway.url, "/v1/files", body, headers=upload)]
+        async with connected(gateway.url) as client:
+            await client.send("POST", "/v1/files", [*upload, CHUNKED])
+            await client.write(chunk(body))
+            answers.append(await client.answer())
+
+    assert [(answer.status, answer.body) for answer in answers] == [(413, told)] * 3
+
+
+async def test_a_connection_goes_on_after_an_error(path: str, sample: Sample, line: Wire) -> None:
+    """One request after the other, or all at once; the answers come in their order."""
+    line.up.reply = whole(sample.answer("ok"))
+    bodies = [b"{", dump(sample.request()), b"[]", dump(sample.request())]
+    async with connected(line.gateway.url) as client:
+        for body in bodies:
+            await client.send("POST", path, [JSON], body)
+        assert [(await client.answer()).status for _ in bodies] == [400, 200, 400, 200]
+        await client.send("POST", path, [JSON], bodies[1])
+        assert (await client.answer()).status == 200
+
+
+async def test_a_client_that_waits_for_leave_gets_it(path: str, sample: Sample, line: Wire) -> None:
+    """Before it has sent its body; the upstream is not asked to wait for anything."""
+    line.up.reply = whole(sample.answer("ok"))
+    body = dump(sample.request())
+    async with connected(line.gateway.url) as client:
+        await client.send("POST", path, [JSON, ("expect", "100-continue"), ("content-length", str(len(body)))])
+        assert (await client.stream.head())[0].split(" ")[1] == "100"
+        await client.write(body)
+        assert (await client.answer()).status == 200
+
+    assert line.up.last.header("expect") == []
 
 
 async def test_an_upstream_of_a_private_authority_is_trusted_by_the_variables_of_agents(
