@@ -2,14 +2,12 @@
 
 L0's stub + L1 ─wrap→ text ─pin→ the session's text ─inject→ body
 
-What is put in never reaches the archive, which keeps what the client sent, and is marked besides, so that `strip` finds it
-where a model repeats it.
+What is put in never reaches the archive, which keeps what the client sent.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import blake2b
@@ -21,8 +19,8 @@ import structlog
 from gateway.cache import BoundedCache
 from gateway.identity import last_assistant
 from gateway.pins import Commit
+from gateway.remembering.placing import CLOSE, OPEN, inject, system_at, system_messages
 from gateway.rewriter import Outgoing
-from gateway.spans import elements, encode_string, members
 from gateway.types import Conversation
 from memory import Decisions, StoreError
 from memory.levels import insight, rules
@@ -31,15 +29,10 @@ from memory.roots import root_of
 
 LIMIT = 1536
 """Bytes that are put in at most."""
-OPEN, CLOSE = "<taco-memory>", "</taco-memory>"
 SESSIONS = 100_000
 """Sessions whose text is remembered; further ones ask the store."""
 FRESH_SECONDS = 30.0
 """How old an index may be when a session begins with it."""
-
-_MARKED = re.compile(rf"(?:\n\n)?{OPEN}.*?{CLOSE}", re.DOTALL)
-_SYSTEM = ("system", "developer")
-_TEXTS = ('"text"', '"input_text"')
 
 
 def wrap(index: str) -> str:
@@ -48,23 +41,6 @@ def wrap(index: str) -> str:
     text = f"\n\n{OPEN}\n{rules.STUB}\n{index.strip()}\n{CLOSE}"
     fits = len(text.encode()) <= LIMIT and OPEN not in index and CLOSE not in index
     return text if fits and any(not line.startswith(("#", "L0 ", "L4 ")) for line in told) else ""
-
-
-def strip(text: str) -> str:
-    """A text without what was put in."""
-    return _MARKED.sub("", text)
-
-
-def inject(body: bytes, conversation: Conversation, frozen: str) -> bytes:
-    """The body with `frozen` at the end of the client's own system text; every other byte as it is.
-
-    The same body where there is no such text, or where something was put in before.
-    """
-    span = _span(body, conversation) if frozen else None
-    end = _end_of_text(body, *span) if span else None
-    if span is None or end is None or body.find(OPEN.encode(), span[0] if conversation.system else 0, span[1]) >= 0:
-        return body
-    return b"".join((body[:end], encode_string(frozen)[1:-1], body[end:]))
 
 
 class Injector:
@@ -89,7 +65,7 @@ class Injector:
         self, outgoing: Outgoing, conversation: Conversation, *, tenant: str, chain: tuple[bytes, ...]
     ) -> Outgoing:
         """What is forwarded, with the session's text in it. The same object where nothing is put in."""
-        at = _system(conversation)
+        at = system_at(conversation)
         if self._mode == "off" or at is None:
             return outgoing
         frozen, committed = await self._freeze(_name(conversation, chain), conversation, tenant)
@@ -174,55 +150,10 @@ def read_index(data: Path, tenant: str) -> str:
     return "" if problems else wrap(index)
 
 
-def _system(conversation: Conversation) -> int | None:
-    """Index of the message with the system text: the last of those with which a conversation begins, if it can be read.
-
-    What stands in the head goes with the first message.
-    """
-    if conversation.system:
-        return 0
-    roles = [placed.message.role for placed in conversation.messages]
-    last = next((k for k, role in enumerate(roles) if role not in _SYSTEM), len(roles)) - 1
-    return None if last < 0 or conversation.messages[last].message.broken else last
-
-
 def _name(conversation: Conversation, chain: tuple[bytes, ...]) -> str:
     """Names a session by all up to its first message that is no system text: a restart does not change it."""
-    roles = [placed.message.role for placed in conversation.messages]
-    first = next((k for k, role in enumerate(roles) if role not in _SYSTEM), len(roles) - 1)
+    first = min(system_messages(conversation), len(conversation.messages) - 1)
     return f"memory:{chain[first].hex()}"
-
-
-def _span(body: bytes, conversation: Conversation) -> tuple[int, int] | None:
-    """Where the content of the system text stands."""
-    if conversation.system:
-        start, end = conversation.system
-        return (start + len(body), end + len(body)) if start < 0 else (start, end)
-    at = _system(conversation)
-    if at is None:
-        return None
-    placed = conversation.messages[at]
-    return _spans(body, placed.start, placed.end).get("content")
-
-
-def _end_of_text(body: bytes, start: int, end: int) -> int | None:
-    """Where the last text of a content ends, before its closing quote."""
-    if body[start : start + 1] == b'"':
-        return end - 1
-    if body[start : start + 1] != b"[":
-        return None
-    for part, stop in reversed(elements(body, start, end)):
-        inner = _spans(body, part, stop) if body[part : part + 1] == b"{" else {}
-        at, close = inner.get("text", (0, 0))
-        kind = body[slice(*inner.get("type", (0, 0)))].decode("utf-8", "replace")
-        if body[at : at + 1] == b'"' and (not kind or kind in _TEXTS):
-            return close - 1
-    return None
-
-
-def _spans(body: bytes, start: int, end: int) -> dict[str, tuple[int, int]]:
-    found, _ = members(body, start, end)
-    return {member.key: (member.start, member.end) for member in found}
 
 
 def _both(one: Commit | None, other: Commit | None) -> Commit | None:
