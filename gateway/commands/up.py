@@ -19,8 +19,9 @@ from gateway import logs, running
 from gateway.agents import base_urls
 from gateway.app import application
 from gateway.commands.options import Refusal, config_option, data_option, open_folder, read_config, with_data
-from gateway.config import Config
+from gateway.config import Config, secret
 from gateway.errors import GatewayError
+from gateway.network import is_here
 from gateway.serving import serving
 from memory import StoreError
 
@@ -58,6 +59,10 @@ async def _serve(config: Config, data: Path, host: str, port: int) -> None:
     leave = asyncio.Event()
     async with gateway_at(config, data, host, port) as url:
         _leave_on_signals(leave)
+        if keys := lent(config, host):
+            click.echo(
+                f"Whoever reaches {host} uses {', '.join(keys)}: list under 'clients' in config.yaml who may.", err=True
+            )
         click.echo("\n".join(f"export {name}={value}" for name, value in base_urls(url).items()))
         click.echo(_next(data), err=True)
         await leave.wait()
@@ -86,6 +91,13 @@ async def gateway_at(config: Config, data: Path, host: str, port: int) -> AsyncI
             raise
         stack.enter_context(running.announced(data, url))
         yield url
+
+
+def lent(config: Config, host: str) -> list[str]:
+    """Variables with keys of ours that others than this machine's may use, whoever they are."""
+    if is_here(host) or config.clients:
+        return []
+    return sorted({upstream.key_env for upstream in config.upstreams if secret(upstream.key_env)})
 
 
 def allow_connections() -> None:

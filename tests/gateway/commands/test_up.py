@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from gateway.__main__ import main
 from gateway.commands import up
+from gateway.config import ANTHROPIC, OPENAI, Client, Config
 from gateway.providers.scripted import Scripted
 from gateway.scenario import Fault, Scenario, Turn
 from gateway.serving import serving
@@ -66,6 +67,27 @@ async def test_rules_that_cannot_be_used(tmp_path: Path, taco: Any) -> None:
     assert (ended.code, ended.out) == (2, "")
     assert "rules.json: rules[0]: must be an object" in ended.err
     assert ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("host", "clients", "keys"),
+    [
+        pytest.param("127.0.0.1", (), [], id="this machine only"),
+        pytest.param("localhost", (), [], id="this machine by name"),
+        pytest.param("0.0.0.0", (Client(name="a", key_env="A_KEY"),), [], id="everybody, of whom some are let in"),
+        pytest.param("0.0.0.0", (), ["OPENAI_API_KEY"], id="everybody"),
+        pytest.param("::", (), ["OPENAI_API_KEY"], id="everybody by the newer kind of address"),
+        pytest.param("192.168.1.2", (), ["OPENAI_API_KEY"], id="a network"),
+    ],
+)
+def test_whose_keys_others_may_use(
+    host: str, clients: tuple[Client, ...], keys: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is said where anybody may."""
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+
+    assert up.lent(Config(upstreams=(ANTHROPIC, OPENAI, OPENAI), clients=clients), host) == keys
 
 
 @pytest.mark.parametrize(
