@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -35,6 +36,8 @@ QUEUE, HELD = 1000, 64 << 20
 """Exchanges that may wait to be looked at, and bytes of their requests; learning can do without those that do not get in."""
 BYTES_A_TOKEN = 4
 """Roughly, for the share of all tokens that a model of ours may cost."""
+LEAVING = 2.0
+"""Seconds that the end of the gateway waits for exchanges to be looked at."""
 TICK = 1.0
 """Seconds between two looks for sessions that have gone quiet, and for what others wrote into the pool."""
 
@@ -181,9 +184,16 @@ class Evolution:
         await asyncio.gather(*self._studies.values())
 
     async def close(self) -> None:
-        """Tell the end of every session that is open."""
+        """Look at what still waits, then tell the end of every session that is open; what is being learned is given up."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LEAVING):
+                await self._queue.join()
         for session in self._sessions.values():
             await self._safely(self._end(session))
+        studies = [*self._studies.values()]
+        for study in studies:
+            study.cancel()
+        await asyncio.gather(*studies, return_exceptions=True)
 
     async def _safely(self, work: Awaitable[None]) -> None:
         """Whatever goes wrong costs what could be learned, and nothing else."""

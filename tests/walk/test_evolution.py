@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from typing import Any
 import pytest
 
 from gateway.config import Client, Config, Proposer, Rewriting
-from gateway.evolving import evolution
+from gateway.evolving import evolution, tasks
 from gateway.evolving.pools import SHARED
 from gateway.evolving.rules import POOL, change_pool
 from memory import PoolEvents
@@ -48,12 +50,17 @@ def fetched(number: int) -> str:
 
 async def session(gateway: Service, number: int, *more: Step) -> None:
     """A session of its own that runs one command of the made-up tool, then `more`, then has no more to ask."""
-    steps = [Step(f"fetch --set {number}", fetched(number)), *more]
+    for body in requests(number, Step(f"fetch --set {number}", fetched(number)), *more):
+        await gateway.row(await ask(gateway.url, PATH, body))
+        await settled(gateway)
+
+
+def requests(number: int, *steps: Step) -> Iterator[bytes]:
+    """What an agent sends that takes these steps, one after the other."""
     for k in range(len(steps) + 1):
         body = SAMPLE.request(steps[:k], tools=TOOLS)
         body["messages"][1]["content"] += f"Use fetch for set {number}."
-        await gateway.row(await ask(gateway.url, PATH, dump(body)))
-        await settled(gateway)
+        yield dump(body)
 
 
 async def settled(gateway: Service) -> None:
@@ -131,6 +138,24 @@ async def test_a_rule_that_nobody_misses_is_written_back(tmp_path: Path) -> None
             entry = pool(gateway).entries["harmful", 1]
             assert (entry.applied, entry.complained, entry.confidence) == (3, 0, 1.0)
             assert pool(gateway).ended == 3
+
+
+async def test_the_last_exchange_before_the_end_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gateway that is started for one run of an agent ends with it, before anybody has had time to look."""
+    look = tasks.look
+
+    def look_slowly(*given: Any) -> tasks.Look:
+        time.sleep(0.3)
+        return look(*given)
+
+    monkeypatch.setattr(tasks, "look", look_slowly)
+    async with upstream(ANSWER) as up:
+        given = config(up.url)
+        await change_pool(given, tmp_path, lambda pool: imports(pool, [HARMFUL], SHARED, 1.0))
+        async with service(given, tmp_path) as gateway:
+            for body in requests(1, Step("fetch --set 1", fetched(1))):
+                await ask(gateway.url, PATH, body)
+    assert [event.ref for event in await events(tmp_path) if event.name == "written_back"] == [("harmful", 1)]
 
 
 async def test_a_rule_goes_through_trial_before_it_is_used(tmp_path: Path) -> None:
