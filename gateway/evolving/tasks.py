@@ -107,16 +107,16 @@ def look(
     task = applied(task, [result.decision for result in tried.values() if result.decision])
     signals, newest, near = _listen(exchange, shadowed)
     blamed = complaints([*heard, *signals])
-    task, events = complain(task, blamed, time)
-    hard: list[Missed] = []
-    for event in events:
-        if event.name == "frozen" and event.ref is not None:
-            task, made, left = _repair(task, event.ref, blamed, newest, time)
-            events, hard = (*events, *made), [*hard, *left]
+    task, told = complain(task, blamed, time)
+    events, hard = list(told), list[Missed]()
+    for ref in [event.ref for event in told if event.name == "frozen" and event.ref is not None]:
+        task, made, left = _repair(task, ref, blamed, newest, time)
+        events += made
+        hard += left
     return Look(
         task=task,
         signals=signals,
-        events=events,
+        events=tuple(events),
         shadowed=near | tried,
         uncovered=tuple(observation for observation in new if is_uncovered(task, observation)),
         missed=tuple(hard),
