@@ -16,13 +16,13 @@ from gateway.errors import UnknownPath
 from gateway.evolving.rules import all_live
 from gateway.headers import is_foreign
 from gateway.inbound import key_of
+from gateway.network import is_here
 from gateway.shapes import spoken_at
 from rules_engine.taco import dump
 
 if TYPE_CHECKING:
     from gateway.app import Gateway
 
-_LOCAL = frozenset({"127.0.0.1", "::1", "localhost"})
 _KEY_NEEDED = (
     "the admin key is needed: Authorization: Bearer KEY; without one these pages are for http://127.0.0.1 and localhost"
 )
@@ -111,7 +111,7 @@ async def nowhere(request: Request, error: Exception) -> Response:
 
 def _is_from_here(request: Request) -> bool:
     """This machine asks, and no page of another site has its browser do so, under a name that it gave this address."""
-    peer = request.client is not None and request.client.host in _LOCAL
+    peer = request.client is not None and is_here(request.client.host)
     asked = f"http://{request.headers.get('host') or 'localhost'}"
     return peer and not is_foreign(asked) and not is_foreign(request.headers.get("origin", ""))
 

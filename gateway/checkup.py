@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -24,6 +23,7 @@ from gateway.network import proxy_to, trusted
 from gateway.pins import decode
 from gateway.recording.prices import PriceBook
 from gateway.recording.tokens import TokenCounter
+from gateway.serving import listen
 from memory import Archive, StoreError
 from rules_engine import EngineError
 
@@ -232,7 +232,7 @@ def check_gateway(config: Config, data: Path) -> Finding:
         return Finding(state, "gateway", f"serves at {url}, {said.get('status')} {said.get('problems') or ''}".rstrip())
     host, port = config.server.host, config.server.port
     try:
-        socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+        listen(host, port).close()
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else str(error)
         return Finding(

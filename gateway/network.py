@@ -25,7 +25,8 @@ def is_here(host: str) -> bool:
     """Whether a name or an address, as it stands in a URL, is this machine's own."""
     name = host.lower().rstrip(".")
     with suppress(ValueError):
-        return ip_address(name.strip("[]")).is_loopback
+        address = ip_address(name.strip("[]"))
+        return (getattr(address, "ipv4_mapped", None) or address).is_loopback
     return name == "localhost" or name.endswith(".localhost")
 
 

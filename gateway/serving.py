@@ -72,7 +72,7 @@ async def serving(app: ASGIApp, host: str = "127.0.0.1", port: int = 0, grace: i
     """
     watched = _Watched(app)
     server = _Server(_settings(watched, grace))
-    with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as listener:
+    with listen(host, port) as listener:
         task = asyncio.create_task(server.serve(sockets=[listener]))
         try:
             await server.ready.wait()
@@ -82,6 +82,13 @@ async def serving(app: ASGIApp, host: str = "127.0.0.1", port: int = 0, grace: i
         finally:
             server.leaving.set()
             await task
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens; on `::` to every address of both kinds. Raises `OSError` if the port cannot be had."""
+    if host == "::" and socket.has_dualstack_ipv6():
+        return socket.create_server((host, port), family=socket.AF_INET6, dualstack_ipv6=True)
+    return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
 
 
 def address(host: str, port: int) -> str:

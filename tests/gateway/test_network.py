@@ -34,6 +34,8 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
         ("127.8.9.1", True),
         ("::1", True),
         ("[::1]", True),
+        ("::ffff:127.0.0.1", True),
+        ("::ffff:10.0.0.1", False),
     ],
 )
 def test_what_is_this_machine(host: str, here: bool) -> None:

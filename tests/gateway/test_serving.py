@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import aiohttp
 import pytest
 from starlette.types import Receive, Scope, Send
@@ -73,6 +75,15 @@ async def test_serves_until_left() -> None:
             assert await response.text() == "hi"
         with pytest.raises(aiohttp.ClientConnectorError):
             await client.get(url)
+
+
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this system has one kind of address only")
+async def test_every_address_is_of_both_kinds() -> None:
+    """Who listens on `::` is reached by the older kind, too."""
+    async with aiohttp.ClientSession() as client, serving(greet, "::") as url:
+        for at in (url, url.replace("[::1]", "127.0.0.1")):
+            async with client.get(at) as response:
+                assert await response.text() == "hi"
 
 
 async def test_errors_pass_through() -> None:
