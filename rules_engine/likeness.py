@@ -67,7 +67,8 @@ def outstanding(lines: Sequence[str], places: Iterable[int], fewest: int) -> set
     found: dict[Form, list[int]] = {}
     for at in places:
         words = lines[at].split() if len(lines[at]) <= _WIDEST else []
-        found.setdefault(tuple(map(kind, words)), []).append(at)
+        if words:
+            found.setdefault(tuple(map(kind, words)), []).append(at)
     return {group[at] for group in found.values() if len(group) >= fewest for at in _few_odd_ones(lines, group)}
 
 

@@ -108,6 +108,12 @@ def test_one_stands_out_among_its_like(odd: str) -> None:
     assert outstanding(lines, range(len(lines)), 8) == {30}
 
 
+@given(st.lists(st.lists(st.sampled_from(["ab", "7", "", "x" * 300]), max_size=6).map(" ".join), max_size=40))
+def test_lines_of_any_width_are_compared(lines: list[str]) -> None:
+    """Those too wide, or empty, have no like, whatever their number of words."""
+    assert all(0 < len(lines[at]) <= 400 for at in outstanding(lines, range(len(lines)), 2))
+
+
 def test_what_only_grows_is_a_clock() -> None:
     """However far it gets."""
     lines = [f"tick {n * n * n} of the clock" for n in range(40)]
