@@ -41,12 +41,9 @@ def groups(lines: Sequence[str], places: Iterable[int], fewest: int) -> list[lis
     """Of the lines at `places`, those of one form that at least so many have; a form has a word and something that varies."""
     masked = _Masked().__getitem__
     found: dict[Form, list[int]] = {}
-    for at in places:
-        line = lines[at]
-        words = line.split() if len(line) <= _WIDEST else []
-        if not words or words[0].startswith(_DATA) or _RANK.fullmatch(words[0]):
-            continue
-        found.setdefault(tuple(map(masked, words)), []).append(at)
+    for at, words in _worded(lines, places):
+        if not words[0].startswith(_DATA) and not _RANK.fullmatch(words[0]):
+            found.setdefault(tuple(map(masked, words)), []).append(at)
     return [at for form, at in found.items() if len(at) >= fewest and _tells(form)]
 
 
@@ -65,11 +62,17 @@ def outstanding(lines: Sequence[str], places: Iterable[int], fewest: int) -> set
     """
     kind = _Kinds().__getitem__
     found: dict[Form, list[int]] = {}
+    for at, words in _worded(lines, places):
+        found.setdefault(tuple(map(kind, words)), []).append(at)
+    return {group[at] for group in found.values() if len(group) >= fewest for at in _few_odd_ones(lines, group)}
+
+
+def _worded(lines: Sequence[str], places: Iterable[int]) -> Iterator[tuple[int, list[str]]]:
+    """Places with the words of their lines; of those that have none, or are too wide to be looked at, nothing."""
     for at in places:
         words = lines[at].split() if len(lines[at]) <= _WIDEST else []
         if words:
-            found.setdefault(tuple(map(kind, words)), []).append(at)
-    return {group[at] for group in found.values() if len(group) >= fewest for at in _few_odd_ones(lines, group)}
+            yield at, words
 
 
 def _few_odd_ones(lines: Sequence[str], group: Sequence[int]) -> set[int]:
