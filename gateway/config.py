@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from gateway.errors import ConfigError
+from gateway.errors import ConfigError, said_by
 from rules_engine import Settings
 from rules_engine.evolution.numbers import Numbers
 
@@ -207,8 +207,7 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise ConfigError(f"{path}: cannot be read: {why}; pass another file with --config") from error
+        raise ConfigError(f"{path}: cannot be read: {said_by(error)}; pass another file with --config") from error
 
 
 def _build(node: yaml.Node, kind: Any, name: str, where: str) -> Any:

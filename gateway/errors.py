@@ -103,3 +103,8 @@ class UpgradeRefused(GatewayError):
 
 class ConfigError(GatewayError):
     """`config.yaml` cannot be used."""
+
+
+def said_by(error: BaseException) -> str:
+    """What an error of the system or of a decoder says, without the path: whoever tells of it names that."""
+    return str(getattr(error, "strerror", None) or error)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from gateway.config import Config
-from gateway.errors import ConfigError
+from gateway.errors import ConfigError, said_by
 from gateway.evolving.pools import SHARED, Pools
 from memory import PoolEvents
 from rules_engine import Rule, RuleError, RuleSet
@@ -73,7 +73,6 @@ def read_rules(path: Path) -> tuple[Rule, ...]:
     try:
         return load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise ConfigError(f"{path}: cannot be read: {why}") from error
+        raise ConfigError(f"{path}: cannot be read: {said_by(error)}") from error
     except RuleError as error:
         raise ConfigError(f"{path}: {error}") from error

@@ -11,6 +11,7 @@ from typing import IO
 
 import zstandard
 
+from gateway.errors import said_by
 from gateway.recordings.session import Lines, RecordingError
 
 PACKED = {".gz": "gzip", ".zst": "zstd"}
@@ -30,8 +31,7 @@ def read_lines(path: Path, heard: Callable[[int], None] = lambda size: None) -> 
                 if line.strip():
                     yield number, line
     except _ERRORS as error:
-        why = getattr(error, "strerror", None) or error
-        raise RecordingError(f"{path}: cannot be read: {why}") from error
+        raise RecordingError(f"{path}: cannot be read: {said_by(error)}") from error
 
 
 def plain_name(path: Path) -> str:
