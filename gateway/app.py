@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from gateway import admin
 from gateway.config import Config, Upstream
 from gateway.evolving.asking import ask_through_litellm
-from gateway.evolving.budget import Budget
+from gateway.evolving.budget import BUDGET, Budget
 from gateway.evolving.evolution import Evolution
 from gateway.evolving.pools import Pools
 from gateway.evolving.proposer import Links, ModelProposer
@@ -163,7 +163,7 @@ def _proposer(config: Config, data: Path, pools: Pools, clock: Callable[[], floa
         count=TokenCounter(rough=True).count,
         clock=clock,
     )
-    budget = Budget(data / "budget", settings.daily_tokens, settings.share, clock)
+    budget = Budget(data / BUDGET, settings.daily_tokens, settings.share, clock)
     return ModelProposer(settings, config.evolution, budget, links)
 
 

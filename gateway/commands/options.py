@@ -13,6 +13,8 @@ import click
 from gateway.config import Config, Upstream, load
 from gateway.errors import ConfigError
 
+_DATA = "TACO_DATA"
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -22,13 +24,17 @@ class Refusal(click.ClickException):
     exit_code = 2
 
 
+def _usual() -> Path:
+    return Path.home() / ".taco-gateway"
+
+
 def data_option(function: F) -> F:
     """`--data DIR`: the folder with all that the gateway keeps."""
     return click.option(
         "--data",
         type=click.Path(path_type=Path),
-        envvar="TACO_DATA",
-        default=lambda: Path.home() / ".taco-gateway",
+        envvar=_DATA,
+        default=_usual,
         show_default="$TACO_DATA or ~/.taco-gateway",
         help="Folder with everything that the gateway keeps.",
     )(function)
@@ -36,8 +42,8 @@ def data_option(function: F) -> F:
 
 def with_data(command: str, data: Path) -> str:
     """A command to type next: `--data` is part of it unless the folder is the one that it takes anyway."""
-    usual = Path(os.environ.get("TACO_DATA") or Path.home() / ".taco-gateway")
-    return command if data == usual else f"{command} --data {shlex.quote(str(data))}"
+    taken = Path(os.environ.get(_DATA) or _usual())
+    return command if data == taken else f"{command} --data {shlex.quote(str(data))}"
 
 
 def config_option(function: F) -> F:

@@ -13,7 +13,7 @@ import click
 from gateway.commands.archives import ask
 from gateway.commands.figures import Row, counted, plural, rows_of, told
 from gateway.commands.options import Refusal, data_option, json_option
-from gateway.evolving.budget import Sums, spent
+from gateway.evolving.budget import BUDGET, Sums, spent
 from memory import ExchangeRow, Totals
 
 
@@ -29,7 +29,7 @@ def command(request: str | None, days: float | None, as_json: bool, data: Path) 
     if request is None:
         since = None if days is None else time.time() - days * 86_400
         totals = ask(data, lambda archive: archive.totals(since))
-        rows = [*describe_totals(totals), *_proposing(spent(data / "budget"))]
+        rows = [*describe_totals(totals), *_proposing(spent(data / BUDGET))]
         click.echo(json.dumps(asdict(totals)) if as_json else told(rows))
         return
     exchange = ask(data, lambda archive: archive.exchange(request))

@@ -18,7 +18,8 @@ from pathlib import Path
 from threading import Lock
 from typing import IO
 
-SUFFIX = ".spend"
+BUDGET, SUFFIX = "budget", ".spend"
+"""The folder in a data folder, and how the names of its files end."""
 PAGE = 1000
 """Sessions whose traffic may wait to be written down."""
 
