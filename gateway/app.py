@@ -33,7 +33,7 @@ from gateway.providers.passthrough import Passthrough
 from gateway.providers.via_litellm import ViaLitellm
 from gateway.recording.books import Bookkeeper, Books
 from gateway.recording.ledger import Ledger
-from gateway.recording.prices import PriceBook
+from gateway.recording.prices import Minimums, PriceBook
 from gateway.recording.recorder import Recorder
 from gateway.recording.tokens import TokenCounter
 from gateway.remembering import memory_pages
@@ -92,7 +92,7 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
         walk = Walk(
             config=config,
             routes=routes,
-            rewriter=Rewriter(pins, archive.omitted),
+            rewriter=Rewriter(pins, archive.omitted, Minimums().find),
             sessions=Sessions(),
             rules=evolution.ruleset,
             injector=_injector(config, data, decisions),

@@ -57,6 +57,11 @@ class Shown:
         return self.digest != self.item.digest
 
     @property
+    def removed(self) -> int:
+        """Characters that are not forwarded."""
+        return len(self.item.observation.text) - len(self.text)
+
+    @property
     def weight(self) -> int:
         """Bytes in memory, beside what came."""
         text = getsizeof(self.text) if self.is_rewritten else 0
@@ -72,6 +77,9 @@ class FirstSight:
     whole: bool
     """The provider reads the whole history: only then may a pointer lead back in it."""
     chars: int
+    """Text of the whole prompt, as it came."""
+    cached_from: int
+    """Characters from which on the provider surely caches a prompt."""
     allowed: Callable[[str], bool]
     """Whether the results of this tool may be rewritten."""
 
@@ -156,7 +164,8 @@ class Pass:
             return Kept(key=observation.key, reason="off")
         context = Context(
             shell=sight.shell,
-            chars=sight.chars,
+            chars=sight.chars - sum(shown.removed for shown in self.shown.values()),
+            cached_from=sight.cached_from,
             earlier=self._sources(item) if sight.whole else (),
             recall_ids=frozenset(o.id for form in self._known_forms() for o in form.omissions),
         )

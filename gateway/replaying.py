@@ -27,7 +27,7 @@ from gateway.providers import Route, Routes
 from gateway.quoting import Quotes, said
 from gateway.recording.handover import Handover
 from gateway.recording.ledger import Ledger
-from gateway.recording.prices import PriceBook
+from gateway.recording.prices import Minimums, PriceBook
 from gateway.recording.tokens import TokenCounter
 from gateway.recordings import Session
 from gateway.rereading import form_of, reread
@@ -79,7 +79,7 @@ class Replay:
         self._walk = Walk(
             config=config,
             routes=Routes([Route(Upstream(name="replay"), self._nobody)]),
-            rewriter=Rewriter(Pins(decisions, time.monotonic, 5.0), _nothing),
+            rewriter=Rewriter(Pins(decisions, time.monotonic, 5.0), _nothing, Minimums().find),
             sessions=Sessions(),
             rules=lambda exchange, got: ruleset,
             offer=self._offered.append,

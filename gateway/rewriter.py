@@ -23,6 +23,12 @@ from rules_engine import RuleSet, Signal, requested
 
 RECALLED_BYTES = 4 << 20
 
+CHARS_A_TOKEN = 5
+"""More than a token holds of any prompt that was measured (4.93): so many characters are surely that many tokens."""
+
+CachedFrom = Callable[[str], int]
+"""Model → tokens of the shortest prompt that its provider caches."""
+
 OmittedText = Callable[[str, str], Awaitable[str | None]]
 """(tenant, recall id) → the omitted text, from the redacted store."""
 
@@ -49,9 +55,10 @@ class Outgoing:
 class Rewriter:
     """Rewrites the observations of requests, each decided once."""
 
-    def __init__(self, pins: Pins, omitted: OmittedText) -> None:
+    def __init__(self, pins: Pins, omitted: OmittedText, cached_from: CachedFrom) -> None:
         self._pins = pins
         self._omitted = omitted
+        self._cached_from = cached_from
         self._observer = Observer()
         self._forms = Forms()
         self._recalled: BoundedCache[tuple[str, str], str] = BoundedCache(RECALLED_BYTES)
@@ -85,7 +92,7 @@ class Rewriter:
         stored = await self._stored(seen, pinned, new, tenant)
         done = self._pass(sent, pinned, stored)
         text = sum(len(i.observation.text) for one in rest for i in one.items if i.observation.key in new)
-        sight = _sight(conversation, seen, allowed, ruleset()) if new else None
+        sight = self._sight(body, conversation, seen, allowed, ruleset()) if new else None
         await heavy.run(text > heavy.NEW_TEXT, done.run, rest, new, sight)
         kept += done.kept
         committed = None
@@ -169,6 +176,24 @@ class Rewriter:
             kept["store"] += len(wanted)
             return {}, None
 
+    def _sight(
+        self,
+        body: bytes,
+        conversation: Conversation,
+        seen: list[Seen],
+        allowed: Callable[[str], bool],
+        ruleset: RuleSet,
+    ) -> FirstSight:
+        start, end = conversation.head
+        return FirstSight(
+            ruleset=ruleset,
+            shell=declares_shell(conversation, seen),
+            whole=conversation.whole,
+            chars=len(body) - (end - start) + sum(len(placed.message.words) for placed in conversation.messages),
+            cached_from=self._cached_from(conversation.model) * CHARS_A_TOKEN,
+            allowed=allowed,
+        )
+
     def _splice(
         self, body: bytes, conversation: Conversation, rest: list[Seen], done: Pass, sent: Sent
     ) -> tuple[bytes, dict[int, bytes]]:
@@ -190,15 +215,3 @@ class Rewriter:
             return body, digests
         new.sort()  # the texts of a message have an order of their own
         return b"".join((sent.body, replace(body, new, sent.end))), digests
-
-
-def _sight(
-    conversation: Conversation, seen: list[Seen], allowed: Callable[[str], bool], ruleset: RuleSet
-) -> FirstSight:
-    return FirstSight(
-        ruleset=ruleset,
-        shell=declares_shell(conversation, seen),
-        whole=conversation.whole,
-        chars=sum(len(placed.message.words) for placed in conversation.messages),
-        allowed=allowed,
-    )

@@ -44,7 +44,7 @@ def decide(observation: Observation, ruleset: RuleSet, context: Context) -> Deci
 def _exempt(observation: Observation, settings: Settings, context: Context) -> KeptReason | None:
     if len(observation.text) < settings.minimum_chars:
         return "short"
-    if context.chars < settings.minimum_conversation_chars:
+    if context.chars < max(settings.minimum_conversation_chars, context.cached_from):
         return "small conversation"
     if requested(observation.command):
         return "recalled"
@@ -74,6 +74,8 @@ def _decide(observation: Observation, ruleset: RuleSet, context: Context) -> Dec
     for draft in drafts:
         if breach := invariants.breach(observation, ((base, cut), (plain, draft)), readings):
             return Kept(key=key, reason="invariant", detail=breach)
+    if context.chars - max(len(observation.text) - len(draft.text) for draft in drafts) < context.cached_from:
+        return Kept(key=key, reason="small conversation")  # were it cached as it came only, the rewrite would cost more
     return Rewritten(key=key, raw_digest=text_digest(observation.text), forms=tuple(draft.form() for draft in drafts))
 
 

@@ -169,7 +169,7 @@ class Settings:
     minimum_chars: int = 200
     """Observations under this are left alone."""
     minimum_conversation_chars: int = 2000
-    """So is everything in a request whose messages hold less text than this."""
+    """So is everything in a prompt that holds less text than this."""
     pointer_lines: int = 5
     """The shortest run that becomes a pointer."""
     seam_lines: int = 1
@@ -198,7 +198,9 @@ class Context:
     """The client declared or used a shell, so a recall can be asked for: lossy kinds and pointers may run. `None`: it did
     not say what it has, as recordings do not; a pointer can still be followed."""
     chars: int
-    """Text of all messages in the request, in characters."""
+    """Text of the whole prompt with this observation as it came and those before it as forwarded, in characters."""
+    cached_from: int = 0
+    """Characters from which on the provider surely caches a prompt: what would be cached as it came stays that long."""
     earlier: Sequence[Earlier] = ()
     """Texts before the observation, as forwarded, in order; empty where the provider may clear history unseen."""
     recall_ids: frozenset[str] = frozenset()

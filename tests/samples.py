@@ -15,7 +15,8 @@ PROGRESS = (
 """What a terminal got: a bar drawn over and over. What it shows at the end is two lines."""
 LISTING = "".join(f"src/module_{k:02d}.py  {1000 + k * 77}  {chr(97 + k % 26) * 12}\n" for k in range(60))
 """Lines of which each is its own; shown twice, the second showing can be a pointer."""
-TASK = "Pack the archive and say what is in it. " * 60
+TASK = "Pack the archive and say what is in it. " * 150
+"""Long enough that any provider caches what comes after it."""
 
 
 @dataclass(frozen=True)

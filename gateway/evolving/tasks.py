@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -176,7 +177,7 @@ def _try(task: Task, new: Sequence[Observation], settings: Settings) -> dict[str
         return {}
     out = {}
     for observation in new:
-        decision = decide(observation, trial, Context(shell=True, chars=settings.minimum_conversation_chars))
+        decision = decide(observation, trial, Context(shell=True, chars=sys.maxsize))
         if not isinstance(decision, Kept) and decision.forms[-1].omissions:
             out[observation.key] = Result(observation=observation, decision=decision, form=decision.forms[-1])
     return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 from gateway.evolving import tasks
@@ -37,7 +38,9 @@ async def why(archive: Archive, pools: Pools, settings: Settings, name: str) -> 
     chosen = select(pools.of(exchange.tenant), tasks.facts(conversation, ""), settings, exchange.session)
     context = Context(
         shell=declares_shell(conversation, seen),
-        chars=sum(len(placed.message.words) for placed in conversation.messages),
+        chars=0
+        if "small conversation" in exchange.kept
+        else sys.maxsize,  # that hangs on the whole prompt and its model
     )
     left_out = tuple(Reason(rule=ref, fired=False, words=f"not chosen: {reason}") for ref, reason in chosen.excluded)
     newest = [item.observation for one in seen if one.at > last_assistant(conversation) for item in one.items]

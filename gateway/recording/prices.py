@@ -14,6 +14,7 @@ import msgspec
 from gateway.cache import BoundedCache
 
 _MINIMUM = 1024
+"""Tokens of the shortest prompt that is cached, where the map says nothing else."""
 _LIFETIMES: Mapping[str, float] = {"claude": 300.0, "deepseek": 7200.0}
 _LIFETIME, _LIFETIME_PAID = 600.0, 1800.0
 """Seconds; automatic caches promise minutes, those that charge for writing half an hour."""
@@ -52,12 +53,32 @@ class Price:
         return next(rates for above, rates in reversed(self.tiers) if tokens > above or not above)
 
 
+class Minimums:
+    """How short a prompt providers cache, and nothing else of the map: what a gateway may know before it forwards."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._rows: dict[str, int] | None = None
+        self._found: BoundedCache[str, int] = BoundedCache(1000)
+
+    def find(self, model: str) -> int:
+        """Tokens of the shortest prompt that is cached for a model."""
+        known = self._found.get(model)
+        if known is None:
+            if self._rows is None:
+                self._rows = _read_minimums(self._path or _find_map())
+            known = next((self._rows[name] for name in spellings(model) if name in self._rows), _MINIMUM)
+            self._found.put(model, known)
+        return known
+
+
 class PriceBook:
     """Prices by model name. The map is read once, when first asked; may be used from several threads."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._rows: dict[str, msgspec.Raw] | None = None
+        self._minimums = Minimums(path)
         self._found: BoundedCache[str, tuple[Price | None]] = BoundedCache(1000)
         self._lock = Lock()
 
@@ -75,7 +96,7 @@ class PriceBook:
             self._rows = _read(self._path or _find_map())
         for name in spellings(model):
             row = self._rows.get(name)
-            price = _price(name, msgspec.json.decode(row)) if row is not None else None
+            price = _price(name, msgspec.json.decode(row), self._minimums.find(model)) if row is not None else None
             if price is not None:
                 return price
         return None
@@ -113,17 +134,28 @@ def _read(path: Path | None) -> dict[str, msgspec.Raw]:
         return {}
 
 
-def _price(name: str, row: Mapping[str, object]) -> Price | None:
+def _read_minimums(path: Path | None) -> dict[str, int]:
+    try:
+        rows = msgspec.json.decode(path.read_bytes(), type=dict[str, _Cached]) if path else {}
+    except (OSError, msgspec.DecodeError):
+        return {}
+    return {name: round(row.prompt_cache_min_tokens) for name, row in rows.items() if row.prompt_cache_min_tokens}
+
+
+class _Cached(msgspec.Struct):
+    prompt_cache_min_tokens: float | None = None
+
+
+def _price(name: str, row: Mapping[str, object], minimum: int) -> Price | None:
     tiers = _tiers(row)
     if not any(rates.input for _, rates in tiers):
         return None  # listed without a price: a free model is not told from an unknown one
     first = tiers[0][1]
     usual = _LIFETIME_PAID if first.write > first.input else _LIFETIME
-    minimum = row.get("prompt_cache_min_tokens")
     return Price(
         model=name,
         tiers=tiers,
-        minimum=minimum if isinstance(minimum, int) else _MINIMUM,
+        minimum=minimum,
         lifetime=next((seconds for maker, seconds in _LIFETIMES.items() if maker in name), usual),
     )
 

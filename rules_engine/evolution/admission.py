@@ -5,6 +5,7 @@ rule × Sample* → Trial → Verdict: the rule as admitted, or why not
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,8 +31,8 @@ _ANYTHING = (
     "curl -s https://example.org", "find . -name x", "sed -n 1,9p a.txt", "tar xf a.tar",
 )  # fmt: skip
 """Commands that have nothing to do with each other."""
-_GUARDED = Settings(critical="guarded", minimum_chars=0, minimum_conversation_chars=0)
-_ALONE = Context(shell=True, chars=0)
+_GUARDED = Settings(critical="guarded", minimum_chars=0)
+_ALONE = Context(shell=True, chars=sys.maxsize)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

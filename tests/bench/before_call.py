@@ -20,6 +20,7 @@ from gateway.commands.up import tune
 from gateway.config import Config, Upstream
 from gateway.exchange import Walk
 from gateway.providers import Route, Routes
+from gateway.recording.prices import Minimums
 from gateway.rewriter import Rewriter
 from gateway.sessions import Sessions
 from gateway.shapes import SHAPES
@@ -74,7 +75,7 @@ class Bench:
         self._walk = Walk(
             config=config,
             routes=Routes([Route(UPSTREAM, self.provider)]),
-            rewriter=Rewriter(gateway.pins, gateway.archive.omitted),
+            rewriter=Rewriter(gateway.pins, gateway.archive.omitted, Minimums().find),
             rules=gateway.evolution.ruleset,
             sessions=Sessions(),
             offer=gateway.recorder.offer,

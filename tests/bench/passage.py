@@ -19,6 +19,7 @@ from gateway.passes import Shown
 from gateway.pins import Pins
 from gateway.providers import Route, Routes
 from gateway.quoting import said
+from gateway.recording.prices import Minimums
 from gateway.rewriter import Rewriter
 from gateway.sessions import Sessions
 from gateway.shapes import chat_completions
@@ -53,7 +54,7 @@ async def take(recorded: Recorded, rules: Rules, hear: Hear, folder: Path) -> Pa
         walk = Walk(
             config=Config(),
             routes=Routes([Route(Upstream(name="bench"), nobody)]),
-            rewriter=Rewriter(Pins(decisions, time.monotonic, 60.0), replaying._nothing),
+            rewriter=Rewriter(Pins(decisions, time.monotonic, 60.0), replaying._nothing, Minimums().find),
             sessions=Sessions(),
             rules=rules,
             offer=offered.append,

@@ -19,7 +19,7 @@ import aiohttp
 from gateway.scenario import Turn
 
 TASK = "Mend rule 7."
-SYSTEM = "You mend shops with a shell. " * 40
+SYSTEM = "You mend shops with a shell. " * 180
 ID = "0b9f2d4c-7e51-4c3a-9a34-5d1f6f0a8b21"
 _SCHEMA = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -16,7 +17,7 @@ from rules_engine.types import Source
 from tests.samples import LISTING, PROGRESS
 
 WORDS = "\n".join(f"value_{n} = compute({n})" for n in range(40))
-SIGHT = FirstSight(ruleset=RuleSet(), shell=True, whole=True, chars=9000, allowed=lambda tool: True)
+SIGHT = FirstSight(ruleset=RuleSet(), shell=True, whole=True, chars=9000, cached_from=0, allowed=lambda tool: True)
 
 
 def seen(key: str, text: str, command: str = "run", source: str | None = None, unasked: bool = False) -> Seen:
@@ -180,6 +181,17 @@ def test_what_is_kept_is_counted(sight: FirstSight, reason: str) -> None:
 
     assert done.kept == {reason: 1}
     assert texts(done) == [PROGRESS]
+
+
+@pytest.mark.parametrize(("spare", "rewritten"), [(20_000, 2), (2, 2), (1.9, 1), (1, 1), (0.9, 0), (0, 0)])
+def test_what_is_removed_of_all_of_them_leaves_what_is_cached(spare: float, rewritten: int) -> None:
+    """What was removed before it counts; `spare` is how many of these texts are over and above."""
+    removed = run(seen("a", PROGRESS), new="a").shown["a"].removed
+    sight = replace(SIGHT, chars=20_000, cached_from=20_000 - round(spare * removed))
+    done = run(seen("a", PROGRESS), seen("b", PROGRESS), new="ab", sight=sight)
+
+    assert len(done.wanted) == rewritten
+    assert done.kept == Counter({"small conversation": 2 - rewritten})
 
 
 OMISSION = Omission(id="abc123", spans=((2, 6), (8, 10)), lines=2, rules=(("own", 3),))

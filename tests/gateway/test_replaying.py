@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,21 @@ async def test_what_the_agent_used_still_stands(tmp_path: Path) -> None:
     found = await replay(tmp_path, session(LISTING, LISTING))
     assert found[-1].used == {"name_150", "name_7"}
     assert found[-1].lost == set()
+
+
+@pytest.mark.parametrize("lines", [60, 100, 190, 400])
+@pytest.mark.parametrize("model", ["gpt-5", "claude-sonnet-4-5", "claude-opus-4-7", "claude-opus-4-5"])
+async def test_no_session_is_dearer_around_the_size_from_which_its_provider_caches(
+    tmp_path: Path, model: str, lines: int
+) -> None:
+    """After no request, where the prompt grows slowly past that size: what is forwarded is cached when it would have been."""
+    first = "".join(f"{number:6}\tname_{number} = compute({number})\n" for number in range(1, lines))
+    growth = [f"{number}: {'word ' * 60}" for number in range(80)]
+    found = await replay(tmp_path, session(first, *growth, first, model=model))
+    raw = [one.accounts["cost_raw"] for one in found]
+    forwarded = [one.accounts["cost_forwarded"] for one in found]
+    assert all(b <= a + 1e-12 for a, b in zip(accumulate(raw), accumulate(forwarded), strict=True))
+    assert sum(forwarded) < sum(raw)
 
 
 @pytest.mark.parametrize(("pause", "cached"), [(60.0, True), (86_400.0, False)], ids=["a minute", "a day"])

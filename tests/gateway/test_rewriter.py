@@ -14,7 +14,7 @@ from gateway import framings
 from gateway.cache import BoundedCache
 from gateway.identity import chain
 from gateway.pins import Pins
-from gateway.rewriter import Outgoing, Rewriter
+from gateway.rewriter import CHARS_A_TOKEN, Outgoing, Rewriter
 from gateway.shapes import chat_completions
 from memory import Decisions, StoreError
 from rules_engine import RuleSet, Settings
@@ -31,7 +31,8 @@ class Desk:
         self.pins = Pins(store, lambda: 0.0, 0.2)
         self.rules = RuleSet()
         self.texts: dict[str, str] = {}
-        self.rewriter = Rewriter(self.pins, self.omitted)
+        self.cached_from = 0
+        self.rewriter = Rewriter(self.pins, self.omitted, lambda model: self.cached_from)
 
     async def omitted(self, tenant: str, name: str) -> str | None:
         """What the redacted store has."""
@@ -107,6 +108,25 @@ async def test_what_is_new_is_rewritten_and_pinned(desk: Desk, store: Decisions)
     assert list(outgoing.digests) == [3]
     assert outputs(again)[0] == outputs(outgoing)[0]
     assert (again.fresh, again.digests) == (frozenset(), outgoing.digests)
+
+
+async def test_a_rewrite_waits_until_the_prompt_without_it_is_one_that_its_provider_caches(desk: Desk) -> None:
+    """What stands before the messages counts, and what went through raw before stays so."""
+    steps = [Step(f"tar cvf {n}.tar .", PROGRESS.replace("archive", f"{n}")) for n in range(4)]
+    desk.cached_from = 2600
+    sent = [await desk.send(*steps[: n + 1]) for n in range(4)]
+    head = dump(SAMPLE.request(steps[:1], instructions="Do " * 3000))
+    _, headed = await desk.send(body=head)
+
+    assert [dict(outgoing.kept) for _, outgoing in sent] == [
+        {"small conversation": 1},
+        {"small conversation": 1},
+        {},
+        {},
+    ]
+    assert [len(outgoing.fresh) for _, outgoing in sent] == [0, 0, 1, 1]
+    assert min(len(outgoing.body) for body, outgoing in sent if outgoing.body != body) > 2600 * CHARS_A_TOKEN
+    assert len(headed.fresh) == 1
 
 
 async def test_a_change_of_rules_changes_nothing_that_is_pinned(desk: Desk) -> None:

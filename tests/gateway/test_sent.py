@@ -44,7 +44,7 @@ class Desk:
 
     def new_rewriter(self) -> Rewriter:
         """One that has seen nothing yet; the store has what was decided."""
-        return Rewriter(Pins(self.decisions, lambda: 0.0, 5.0), self.omitted)
+        return Rewriter(Pins(self.decisions, lambda: 0.0, 5.0), self.omitted, lambda model: 0)
 
     async def omitted(self, tenant: str, name: str) -> str | None:
         """Nothing is in the redacted store."""

@@ -122,6 +122,20 @@ def test_a_stored_decision_shows_the_same(observation: Observation, rules: RuleS
         assert engine.shown(observation.text, again, {})[0] == engine.shown(observation.text, decision, {})[0]
 
 
+@given(OBSERVATIONS, RULES, CONTEXTS, st.integers(0, 5_000), st.integers(0, 5_000))
+def test_no_rewrite_takes_a_prompt_below_what_is_cached(
+    observation: Observation, rules: RuleSet, context: Context, chars: int, cached_from: int
+) -> None:
+    """Whatever form is shown; and one that would not do so is rewritten as ever."""
+    context = replace(context, chars=chars, cached_from=0)
+    free = forms_of(engine.decide(observation, rules, replace(context, chars=10**9)))
+    removed = [len(observation.text) - len(engine.render_form(observation.text, form)) for form in free]
+
+    forms = forms_of(engine.decide(observation, rules, replace(context, cached_from=cached_from)))
+    small = chars < rules.settings.minimum_conversation_chars or chars - max(removed, default=0) < cached_from
+    assert forms == (() if small else free)
+
+
 @given(OBSERVATIONS, RULES)
 def test_a_second_gateway_finds_nothing_to_do(observation: Observation, rules: RuleSet) -> None:
     """The lossless kinds leave their own results alone."""

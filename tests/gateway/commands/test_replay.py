@@ -95,7 +95,7 @@ def test_losses_are_named() -> None:
     assert sums.accounts == {"raw_tokens": 1}
 
 
-OUTPUT = "".join(f"\r{k:3d} %" for k in range(101)) + "\nall is well\n" + "x " * 1200
+OUTPUT = "".join(f"\r{k:3d} %" for k in range(101)) + "\nall is well\n" + "x " * 2600
 CLAUDE = (
     {"type": "user", "uuid": "1", "parentUuid": None, "message": {"role": "user", "content": "Pack it."}},
     {

@@ -17,7 +17,7 @@ from memory import Totals
 AGENT = """
 import json, os, sys, urllib.request
 listing = "".join(f"{n:6}\\tname_{n} = {n}\\n" for n in range(1, 200))
-messages = [{"role": "user", "content": "go"}]
+messages = [{"role": "user", "content": "go " * 2000}]
 for n in range(2):
     call = {"id": f"c{n}", "type": "function", "function": {"name": "bash", "arguments": '{"command": "cat -n x"}'}}
     messages.append({"role": "assistant", "tool_calls": [call]})

@@ -27,7 +27,7 @@ from tests.samples import PROGRESS, SAMPLES, Step, dump
 
 SAMPLE = SAMPLES[chat_completions.PATH]
 TOKENS, PRICES = TokenCounter(), PriceBook()
-SIGHT = FirstSight(ruleset=RuleSet(), shell=True, whole=True, chars=9000, allowed=lambda tool: True)
+SIGHT = FirstSight(ruleset=RuleSet(), shell=True, whole=True, chars=9000, cached_from=0, allowed=lambda tool: True)
 
 
 class Books:

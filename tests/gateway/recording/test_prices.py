@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gateway.recording.prices import Price, PriceBook, Rates, spellings
+from gateway.recording.prices import Minimums, Price, PriceBook, Rates, spellings
 
 PLAIN = {"input_cost_per_token": 2e-6, "output_cost_per_token": 8e-6}
 ROWS: dict[str, Any] = {
@@ -18,6 +18,8 @@ ROWS: dict[str, Any] = {
     "gpt-x-mini": PLAIN,
     "claude-y-4-5": PLAIN
     | {"cache_creation_input_token_cost": 2.5e-6, "cache_read_input_token_cost": 2e-7, "prompt_cache_min_tokens": 4096},
+    "router/claude-y-4.5": PLAIN,
+    "vast": PLAIN | {"prompt_cache_min_tokens": 6144.0},
     "deepseek/d": PLAIN | {"cache_creation_input_token_cost": 0.0},
     "paid": PLAIN | {"cache_creation_input_token_cost": 2.5e-6},
     "moonshot/k": PLAIN,
@@ -128,13 +130,32 @@ def test_long_requests(book: PriceBook, model: str, tokens: int, cost: float) ->
     assert price.at(tokens).write >= cost
 
 
-@pytest.mark.parametrize("content", [None, b"", b"[]", b'{"a": '])
+@pytest.mark.parametrize(
+    ("model", "minimum"),
+    [
+        pytest.param("", 1024, id="no name"),
+        pytest.param("gpt-z", 1024, id="an unlisted model"),
+        pytest.param("gpt-x", 1024, id="a listed one without a minimum"),
+        pytest.param("claude-y-4-5@20250929", 4096, id="one with a version"),
+        pytest.param("router/claude-y-4.5", 4096, id="one that a router lists without"),
+        pytest.param("vast", 6144, id="a minimum that is written as a fraction"),
+    ],
+)
+def test_minimums(book: PriceBook, tmp_path: Path, model: str, minimum: int) -> None:
+    """Whoever serves a model, its cache has the same minimum; the accounts and the rewriter go by the same."""
+    assert Minimums(tmp_path / "map.json").find(model) == minimum
+    price = book.find(model)
+    assert price is None or price.minimum == minimum
+
+
+@pytest.mark.parametrize("content", [None, b"", b"[]", b'{"a": ', b'{"gpt-x": {"prompt_cache_min_tokens": "many"}}'])
 def test_a_map_that_does_not_read(tmp_path: Path, content: bytes | None) -> None:
-    """Without a map nothing has a price, and nothing fails."""
+    """Without a map nothing has a price, the usual minimum holds, and nothing fails."""
     path = tmp_path / "map.json"
     if content is not None:
         path.write_bytes(content)
     assert PriceBook(path).find("gpt-x") is None
+    assert Minimums(path).find("gpt-x") == 1024
 
 
 def test_the_installed_map() -> None:
@@ -152,6 +173,7 @@ def test_without_litellm(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where litellm is not installed nothing has a price."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert PriceBook().find("gpt-5") is None
+    assert Minimums().find("claude-opus-4-5") == 1024
 
 
 def test_spellings_start_with_the_name() -> None:
