@@ -167,14 +167,16 @@ class Evolution:
         return True
 
     async def run(self) -> None:
-        """Do what is offered, one after the other, until cancelled."""
+        """Do what is offered, one after the other, until cancelled; and look around in time, however much is offered."""
+        time = asyncio.get_running_loop().time
+        look = time() + TICK
         while True:
-            try:
-                async with asyncio.timeout(TICK):
-                    work = await self._queue.get()
-            except TimeoutError:
+            if time() >= look:
                 await self._safely(self._tick())
-            else:
+                look = time() + TICK
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(look):
+                    work = await self._queue.get()
                 await self._safely(work())
                 self._queue.task_done()
 

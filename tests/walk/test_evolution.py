@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ PATH = "/v1/chat/completions"
 SAMPLE = SAMPLES[PATH]
 ANSWER = whole(SAMPLE.answer("All done."))
 TOOLS = [{"type": "function", "function": {"name": "bash", "parameters": {}}}]
+CALL = {"name": "bash", "arguments": '{"command": "fetch"}'}
 HARMFUL = Rule(
     id="harmful",
     kind="line_filter",
@@ -125,6 +127,22 @@ async def test_a_rule_that_is_missed_is_frozen_and_softened(tmp_path: Path) -> N
     softer = found["proposed"].rule
     assert softer is not None
     assert softer.parent == "harmful"
+
+
+async def test_a_session_that_goes_quiet_ends_however_busy_others_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its agent was stopped in the middle; what its rules did counts all the same, while another agent never rests."""
+    monkeypatch.setattr(evolution, "TICK", 0.2)
+    more = {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "type": "function", "function": CALL}]}
+    answer = json.dumps({"choices": [{"index": 0, "message": more, "finish_reason": "tool_calls"}]}).encode()
+    async with upstream(whole(answer)) as up, service(config(up.url, idle_seconds=1), tmp_path) as gateway:
+        *_, stopped = requests(1, Step("fetch --set 1", fetched(1)))
+        await ask(gateway.url, PATH, stopped)
+        others = count(2)
+        async with asyncio.timeout(PATIENCE):
+            while not pool(gateway).ended:
+                await ask(gateway.url, PATH, next(requests(next(others))))
 
 
 async def test_a_rule_that_nobody_misses_is_written_back(tmp_path: Path) -> None:
