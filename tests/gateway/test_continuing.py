@@ -126,7 +126,7 @@ async def test_what_it_goes_on_from_is_not_known(tmp_path: Path) -> None:
             await say(Wire(up, gateway), 0, FIRST, "make")
         async with service(configured(up.url), tmp_path) as gateway:
             told = [result(0, PROGRESS * 3)]
-            long = "Pack. " * 1000  # what is not known is not counted
+            long = "Pack. " * 2000  # what is not known is not counted
             row = await gateway.row(
                 await say(Wire(up, gateway), 1, told, "ls", instructions=long, previous_response_id="resp_0")
             )

@@ -115,7 +115,7 @@ async def test_a_rewrite_waits_until_the_prompt_without_it_is_one_that_its_provi
     steps = [Step(f"tar cvf {n}.tar .", PROGRESS.replace("archive", f"{n}")) for n in range(4)]
     desk.cached_from = 2600
     sent = [await desk.send(*steps[: n + 1]) for n in range(4)]
-    head = dump(SAMPLE.request(steps[:1], instructions="Do " * 3000))
+    head = dump(SAMPLE.request(steps[:1], instructions="Do " * 6000))
     _, headed = await desk.send(body=head)
 
     assert [dict(outgoing.kept) for _, outgoing in sent] == [
