@@ -23,7 +23,7 @@ def _alike(name: str, trigger: str, description: str, priority: int, **params: o
 
 ALIKES: tuple[Rule, ...] = (
     _alike("alike_steps", DEEDS, "Lines of what is run for what it does", 70, fewest=8),
-    _alike("alike_lines", SCRIPTS, "Many lines of a script", 71, fewest=20),
+    _alike("alike_lines", SCRIPTS, "Many lines of a script", 71, fewest=40),
     _alike("alike_events", ".", "Events of a log", 72, fewest=8, only_patterns=list(STAMPS)),
 )
 """In the order in which they are tried. What was asked for, a listing, a table or data, is none of their business."""

@@ -58,13 +58,20 @@ def ordinary(lines: Sequence[str], group: Sequence[int]) -> list[int]:
 def outstanding(lines: Sequence[str], places: Iterable[int], fewest: int) -> set[int]:
     """Of the lines at `places`, those that differ from their like in a word that nearly all of these have, or by far in a figure.
 
-    Their like are built alike of numbers, names and words, whatever the words.
+    Their like are built alike of numbers and words, whatever the words; by how they begin and end all are compared.
     """
     kind = _Kinds().__getitem__
     found: dict[Form, list[int]] = {}
+    ends: list[tuple[int, str, str]] = []
     for at, words in _worded(lines, places):
         found.setdefault(tuple(map(kind, words)), []).append(at)
-    return {group[at] for group in found.values() if len(group) >= fewest for at in _few_odd_ones(lines, group)}
+        ends.append((at, words[0], words[-1]))
+    groups = [group for group in found.values() if len(group) >= fewest]
+    out = {group[at] for group in groups for at in _few(_columns(lines, group), len(group))}
+    if len(ends) >= fewest:
+        _, firsts, lasts = zip(*ends, strict=True)
+        out.update(ends[at][0] for at in _few((firsts, lasts), len(ends)))
+    return out
 
 
 def _worded(lines: Sequence[str], places: Iterable[int]) -> Iterator[tuple[int, list[str]]]:
@@ -75,10 +82,9 @@ def _worded(lines: Sequence[str], places: Iterable[int]) -> Iterator[tuple[int, 
             yield at, words
 
 
-def _few_odd_ones(lines: Sequence[str], group: Sequence[int]) -> set[int]:
-    """Those that stand out by a word or figure by which hardly any others do; else words of that place are names, or prose."""
-    odd = map(_odd, _columns(lines, group))
-    return {at for places in odd if len(places) <= max(1, len(group) // RARE) for at in places}
+def _few(columns: Iterable[Sequence[str]], size: int) -> set[int]:
+    """Places that stand out by a word or figure by which hardly any others do; else words of that place are names, or prose."""
+    return {at for places in map(_odd, columns) if len(places) <= max(1, size // RARE) for at in places}
 
 
 def _columns(lines: Sequence[str], group: Sequence[int]) -> Iterator[tuple[str, ...]]:
@@ -97,7 +103,8 @@ class _Kinds(_Masked):
     """Words as they stand in a form that takes any word for any other."""
 
     def __missing__(self, word: str) -> str:
-        self[word] = mask = WORD if word.strip(_AROUND).isalpha() else _mask(word)
+        mask = _mask(word)
+        self[word] = mask = WORD if mask == NAME or mask.strip(_AROUND).isalpha() else mask
         return mask
 
 

@@ -33,6 +33,7 @@ def left(command: str, lines: list[str], exit_code: int = 0) -> list[str]:
         pytest.param("cat log", EVENTS, id="a file that is read"),
         pytest.param("grep -n INFO log", EVENTS, id="a search"),
         pytest.param("make", STEPS[:14], id="few lines"),
+        pytest.param("./run.sh", STEPS[:39], id="few lines of a script, which may be what it was run for"),
         pytest.param("make -v", [f"target_{n} done in {n} s" for n in range(60)], id="each item was asked for"),
         pytest.param("npm run lint", [f"src/a_{n}.ts:{n}:1 warning x_{n} is never used" for n in range(60)], id="findings"),
         pytest.param("make", [f"src/a_{n}.c:{n}:1: warning: unused x_{n}" for n in range(60)], id="warnings, and nothing worse"),

@@ -100,6 +100,9 @@ def test_nothing_stands_out(lines: list[str]) -> None:
         pytest.param("Fetching anchor as part_30 (12 GB)", id="a unit"),
         pytest.param("Skipping anchor as part_30 (12 MB)", id="what was done"),
         pytest.param("Fetching basket from part_30 (12 MB)", id="a word between names"),
+        pytest.param("Fetching anchor as thirty (9120 MB)", id="a figure beside another sort of name"),
+        pytest.param("Skipping anchor", id="what was done, in a line of its own length"),
+        pytest.param("Fetching anchor as part_30 of the second set (12 GB)", id="a unit at the end of a longer line"),
     ],
 )
 def test_one_stands_out_among_its_like(odd: str) -> None:
