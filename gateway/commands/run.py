@@ -148,6 +148,8 @@ def _passing_signals_to(process: asyncio.subprocess.Process) -> Iterator[None]:
     finally:
         for number in _PASSED_ON:
             loop.remove_signal_handler(number)
+        for number in _OF_THE_KEYBOARD:
+            signal.signal(number, signal.SIG_IGN)  # meant for the agent, which has ended; what is left takes a moment
 
 
 def _is_foreground() -> bool:

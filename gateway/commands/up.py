@@ -27,6 +27,8 @@ from memory import StoreError
 
 GRACE = 10
 """Seconds that requests have to end when the gateway is told to stop."""
+DOUBLED = 1.0
+"""Seconds in which a second signal is the first one again: who started the gateway passes on what it got itself, too."""
 CONNECTIONS = (65_536, 10_240)
 """Files and connections that are asked for, in this order."""
 GIVE_WAY = 0.001
@@ -128,12 +130,16 @@ def _unserved(data: Path, host: str, port: int, error: OSError) -> Refusal:
 
 
 def _leave_on_signals(leave: asyncio.Event) -> None:
-    """The first signal asks for a graceful end; a second one ends the process as it always would."""
+    """The first signal asks for a graceful end; one after it, which no wrapper sent, ends the process as it always would."""
     loop = asyncio.get_running_loop()
     both = (signal.SIGINT, signal.SIGTERM)
 
     def stop() -> None:
-        leave.set()
+        if not leave.is_set():
+            leave.set()
+            loop.call_later(DOUBLED, insist)
+
+    def insist() -> None:
         for name in both:
             loop.remove_signal_handler(name)
 

@@ -109,6 +109,14 @@ async def test_exit_codes(tmp_path: Path, taco: Any, agent: list[str], code: int
     assert said in ended.err
 
 
+async def test_a_key_pressed_once_more_at_the_end(tmp_path: Path, taco: Any) -> None:
+    """Many agents want Ctrl-C twice: one that comes after the agent's end costs neither its exit code nor the figures."""
+    late = "(for n in 1 2 3 4 5 6 7 8; do sleep 0.05; kill -INT $PPID; done) & exit 3"
+    ended = await taco("run", "--data", tmp_path, "--", "sh", "-c", late)
+    assert ended.code == 3
+    assert "no request came by" in ended.err
+
+
 async def test_an_agent_and_what_it_saved(tmp_path: Path, taco: Any) -> None:
     """The agent's output is its own; the savings stand on standard error."""
     async with serving(Scripted(Scenario())) as upstream:

@@ -140,14 +140,19 @@ async def test_serves_until_told_to_stop(start: Any) -> None:
     assert not note.exists()
 
 
-async def test_requests_under_way_are_finished(start: Any) -> None:
-    """An answer that streams while the gateway is told to stop comes whole."""
+@pytest.mark.parametrize("signals", [1, 2], ids=["told once", "by its process group and by what started it"])
+async def test_requests_under_way_are_finished(signals: int, start: Any, taco: Any) -> None:
+    """An answer that streams while the gateway is told to stop comes whole, and is on record."""
     slow = Scenario((Turn(text="x" * 200, fault=Fault(times=0, delay_each=0.1)),))
     async with serving(Scripted(slow)) as upstream, aiohttp.ClientSession() as client:
         gateway = await start("--upstream", f"{upstream}/v1")
         async with client.post(f"{gateway.url}/v1/chat/completions", json=ASK) as response:
             await response.content.readany()
-            gateway.process.terminate()
+            for _ in range(signals):
+                gateway.process.terminate()
+                await asyncio.sleep(0.1)
             rest = await response.content.read()
     assert rest.endswith(b"data: [DONE]\n\n")
     assert await asyncio.wait_for(gateway.process.wait(), 10) == 0
+    stats = await taco("stats", "--json", "--data", gateway.data)
+    assert json.loads(stats.out)["outcomes"] == {"completed": 1}
