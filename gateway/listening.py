@@ -1,12 +1,16 @@
-"""HTTP as clients speak it, where the server would not let them: an offer to go on in another protocol."""
+"""HTTP and WebSockets where the server would do less than is needed: offers of another protocol, and an end without haste."""
 
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+LEAVE = "websocket.leave"
+"""Type of the message by which an application hears that the server stops; it closes the WebSocket when it is done."""
 _OFFER = frozenset({b"connection", b"upgrade", b"http2-settings"})
 
 
@@ -52,3 +56,15 @@ class Protocol(HttpToolsProtocol):
         first = b"%b %b HTTP/%b" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())
         kept = (b"%b: %b" % pair for pair in self.headers if pair[0] not in _OFFER)
         return b"\r\n".join([first, *kept, b"", b""])
+
+
+class WebSocketProtocol(WebSocketsSansIOProtocol):
+    """A WebSocket of a client."""
+
+    def shutdown(self) -> None:
+        """Stop: what is under way has as long as any request."""
+        if self.handshake_complete and not self.close_sent:
+            leave: Any = {"type": LEAVE}  # no event that ASGI knows
+            self.queue.put_nowait(leave)
+        else:
+            super().shutdown()

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.listening import Protocol
+from gateway.listening import Protocol, WebSocketProtocol
 
 KEEP_ALIVE = 3600
 """Seconds that an idle connection stays open: agents think, and run commands, between their requests."""
@@ -102,7 +102,7 @@ def _settings(app: ASGIApp, grace: int) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=Protocol,
-        ws="websockets-sansio",
+        ws=WebSocketProtocol,
         ws_max_size=WEBSOCKET_MB << 20,
         ws_ping_interval=None,  # what the provider does not ask, the client is not asked
         ws_per_message_deflate=False,

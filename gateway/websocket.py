@@ -21,6 +21,7 @@ from gateway.config import Config
 from gateway.errors import BadRequest, GatewayError, UpgradeRefused, UpgradeRequired
 from gateway.exchange import Exchange, Walk, own_fault
 from gateway.inbound import Inbound
+from gateway.listening import LEAVE
 from gateway.providers import Connects, Route, Routes, spoken
 from gateway.shapes import responses, spoken_at
 from gateway.types import Channel, Headers, Request
@@ -32,7 +33,7 @@ _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed
 _GOOD_ENDS = frozenset({"response.completed", "response.incomplete"})
 _EVENTS: Headers = ((b"content-type", b"text/event-stream"),)
 """What the answer's record is read as."""
-_BROKEN = 1011
+_BROKEN, _RESTART = 1011, 1012
 _KEPT_TO_OURSELVES = (b"sec-websocket-", b"upgrade", b"connection", b"date", b"content-length")
 
 
@@ -101,6 +102,8 @@ class _Connection:
         self._count = 0
         self._lanes: dict[str | None, deque[Exchange]] = defaultdict(deque)
         """Exchanges that wait for their answer, by stream: each stream answers in order."""
+        self._leaving = False
+        """The gateway stops: the connection ends once nobody waits for an answer."""
 
     async def run(self) -> None:
         """Relay until either side ends."""
@@ -138,6 +141,11 @@ class _Connection:
             message = await self._receive()
             if message["type"] == "websocket.disconnect":
                 return int(message.get("code") or 1000)
+            if message["type"] == LEAVE:
+                self._leaving = True
+                if self._rests():
+                    return _RESTART
+                continue
             text = message.get("text")
             if text is None:
                 await self._channel.send(message["bytes"])
@@ -206,6 +214,8 @@ class _Connection:
             await self._tell(message)
             if frame.type in _ENDS:
                 self._end(exchange, frame)
+                if self._leaving and self._rests():
+                    return _RESTART
         return self._channel.code
 
     def _answered_by(self, frame: _Frame) -> Exchange | None:
@@ -222,6 +232,9 @@ class _Connection:
                 lane.popleft()
         exchange.outcome = "completed" if frame.type in _GOOD_ENDS else "failed"
         self._walk.close(exchange)
+
+    def _rests(self) -> bool:
+        return not any(self._lanes.values())
 
     async def _tell(self, text: str) -> None:
         await self._send({"type": "websocket.send", "text": text})

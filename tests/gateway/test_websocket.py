@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
@@ -17,6 +17,7 @@ from websockets.asyncio.server import Request, Response, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from gateway.config import Client, Rewriting, Upstream
+from memory import Archive
 from tests.samples import LISTING, PROGRESS, TASK
 from tests.service import Service, configured, service
 from tests.wire import PATIENCE
@@ -323,6 +324,52 @@ async def test_the_client_leaves(tmp_path: Path, told: Provider) -> None:
             await told.ended.wait()
 
     assert row.outcome == "abandoned"
+
+
+async def refuses(url: str) -> None:
+    """Return when nobody listens there any more."""
+    host, port = url.removeprefix("http://").split(":")
+    with suppress(OSError):
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                _, writer = await asyncio.open_connection(host, int(port))
+                writer.close()
+
+
+@pytest.mark.parametrize("busy", [True, False], ids=["an answer is under way", "nobody waits for an answer"])
+async def test_the_gateway_stops(tmp_path: Path, told: Provider, busy: bool) -> None:
+    """What is under way is finished and on record; then the client hears that it may come again."""
+    go_on = asyncio.Event()
+
+    async def slowly(told: Provider, connection: ServerConnection, message: str) -> None:
+        first, *rest = events(0)
+        await connection.send(first)
+        await go_on.wait()
+        for event in rest:
+            await connection.send(event)
+
+    told.play = slowly
+    async with AsyncExitStack() as running:
+        gateway = await running.enter_async_context(service(configured(told.url), tmp_path))
+        connection = await connect(address(gateway), additional_headers={"x-taco-request-id": "c"})
+        if busy:
+            await connection.send(creating(FIRST))
+            await connection.recv()
+        stopping = asyncio.ensure_future(running.pop_all().aclose())
+        await refuses(gateway.url)
+        go_on.set()
+        heard = await hear(connection) if busy else []
+        with pytest.raises(ConnectionClosed) as raised:
+            await connection.recv()
+        await stopping
+    archive = await Archive.open(tmp_path)
+    row = await archive.exchange("c-1")
+    await archive.aclose()
+
+    assert heard == events(0)[1:] * busy
+    assert raised.value.rcvd is not None
+    assert raised.value.rcvd.code == 1012
+    assert (row.outcome if row else None) == ("completed" if busy else None)
 
 
 async def test_an_error_is_the_answer_to_its_request(tmp_path: Path, told: Provider) -> None:
