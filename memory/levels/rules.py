@@ -77,12 +77,12 @@ def publish(root: Path) -> str | None:
 
 
 def warning(root: Path) -> str | None:
-    """What is the matter with the copy. The rules themselves are those of the source in any case."""
-    found = read_text(root / FILE)
-    if found == copy():
+    """What is the matter with the copy; one that is missing is written at the next start, and nobody has to do anything.
+
+    The rules themselves are those of the source in any case.
+    """
+    if read_text(root / FILE) in ("", copy()):
         return None
-    if not found:
-        return f"{root / FILE}: is missing; it is written anew at the next start"
     return f"{root / FILE}: differs from the rules that are built in, which count; delete it to have it written anew"
 
 
