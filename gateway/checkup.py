@@ -19,7 +19,7 @@ from gateway.agents import AGENTS
 from gateway.config import Config, Upstream, secret
 from gateway.errors import ConfigError
 from gateway.evolving.rules import all_live, read_pools
-from gateway.network import proxy_to, trusted
+from gateway.network import proxy_to, trusted, unspoken_proxy
 from gateway.pins import decode
 from gateway.recording.prices import PriceBook
 from gateway.recording.tokens import TokenCounter
@@ -217,9 +217,9 @@ def _check_upstream(upstream: Upstream) -> Finding:
         error.close()  # whatever it says, it is there
     except (OSError, ValueError) as error:
         why = getattr(error, "reason", error)
-        return Finding(
-            "wrong", "upstream", f"{upstream.name}: {upstream.url} cannot be reached: {why}; check url and network"
-        )
+        kind = unspoken_proxy(upstream.url)
+        remedy = f"a {kind} proxy is passed over: set HTTPS_PROXY to one of HTTP" if kind else "check url and network"
+        return Finding("wrong", "upstream", f"{upstream.name}: {upstream.url} cannot be reached: {why}; {remedy}")
     return Finding("ok", "upstream", f"{upstream.name}: {upstream.url} answers")
 
 

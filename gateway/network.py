@@ -18,6 +18,7 @@ from urllib.request import getproxies_environment, proxy_bypass
 
 AUTHORITIES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "CODEX_CA_CERTIFICATE")
 """Variables with certificates to trust besides the system's, as agents of all kinds read them."""
+_SPOKEN = ("http://", "https://")
 _ALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPALIVE": 60, "TCP_KEEPINTVL": 30, "TCP_KEEPCNT": 5}
 
 
@@ -32,13 +33,23 @@ def is_here(host: str) -> bool:
 
 def proxy_to(url: str) -> str | None:
     """The proxy that leads to a URL, by HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY; never one to this machine."""
+    proxy = _named_proxy(url)
+    return proxy if proxy.startswith(_SPOKEN) else None
+
+
+def unspoken_proxy(url: str) -> str | None:
+    """The kind of the proxy to a URL that is passed over, since the gateway does not speak to such: `socks5`."""
+    proxy = _named_proxy(url)
+    return None if not proxy or proxy.startswith(_SPOKEN) else proxy.partition("://")[0]
+
+
+def _named_proxy(url: str) -> str:
     at = urlsplit(url)
     if is_here(at.hostname or "") or proxy_bypass(at.netloc.rpartition("@")[2]):
-        return None
+        return ""
     proxies = getproxies_environment()
     proxy = proxies.get(at.scheme) or proxies.get("all") or ""
-    proxy = proxy if "://" in proxy or not proxy else f"http://{proxy}"
-    return proxy if proxy.startswith(("http://", "https://")) else None
+    return proxy if "://" in proxy or not proxy else f"http://{proxy}"
 
 
 def direct(environment: Mapping[str, str]) -> dict[str, str]:

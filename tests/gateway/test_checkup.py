@@ -195,6 +195,21 @@ async def test_an_upstream_behind_a_proxy_is_looked_for_there(monkeypatch: pytes
         assert (await asyncio.to_thread(checkup._check_upstream, past)).state == "wrong"
 
 
+@pytest.mark.parametrize(
+    ("proxy", "said"),
+    [
+        ("", "check url and network"),
+        ("http://127.0.0.1:9", "check url and network"),
+        ("socks5h://10.0.0.1:1080", "a socks5h proxy is"),
+    ],
+)
+def test_a_proxy_of_a_kind_that_is_not_spoken(monkeypatch: pytest.MonkeyPatch, proxy: str, said: str) -> None:
+    """It may be why nothing is reached; what stands in it besides its kind is not told."""
+    monkeypatch.setenv("all_proxy", proxy)
+    found = checkup._check_upstream(Upstream(name="u", url="http://nobody.test/v1"))
+    assert (found.state, said in found.says, "1080" in found.says) == ("wrong", True, False)
+
+
 @pytest.mark.parametrize(("said", "state"), [("ok", "ok"), ("degraded", "wrong")])
 async def test_a_gateway_that_serves(tmp_path: Path, said: str, state: str) -> None:
     """A running gateway is asked how it is."""
