@@ -24,6 +24,8 @@ MESSAGES = 200_000
 """Messages whose counts are remembered, session by session."""
 HEAD_BYTES = 8_000_000
 
+_REFUSED = 400
+"""The least status with which a provider says that it did not take a request."""
 _SHAPES = {shape.NAME: shape for shape in SHAPES.values()}
 
 
@@ -127,7 +129,9 @@ class Ledger:
         counted = [Counted(raw=name, forwarded=name, raw_tokens=size, forwarded_tokens=size), *line.counted]
         price = self._prices.find(record.model or "")
         cached = None
-        if price is not None:
+        if price is not None and record.status is not None and record.status >= _REFUSED:
+            price, cached = price.free(), (0, 0)  # nor is anything of it in the provider's cache
+        elif price is not None:
             cached = self._cache.look(record.session, counted, price, record.started, record.parent_session)
         output = self._counter.count(reply.words) if reply else 0
         reported = read_reported(reply.usage if reply else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 
@@ -51,6 +51,10 @@ class Price:
     def at(self, tokens: int) -> Rates:
         """The rates for a request with so many input tokens."""
         return next(rates for above, rates in reversed(self.tiers) if tokens > above or not above)
+
+    def free(self) -> Price:
+        """The same where nothing is charged: the provider did not take the request."""
+        return replace(self, tiers=((0, Rates(input=0.0, read=0.0, write=0.0, output=0.0)),))
 
 
 class Minimums:

@@ -95,6 +95,24 @@ def test_what_is_sent_again_is_saved_again() -> None:
     assert second.session == first.session
 
 
+@pytest.mark.parametrize("status", [400, 429, 502, 529])
+def test_what_the_provider_refused_is_not_billed(status: int) -> None:
+    """Its tokens were sent and forwarded; and the next request finds in the cache what it found without it."""
+    steps = [*NOISY, Step("ls", "a\n" * 300)]
+    told, plain = Books(), Books()
+    before, refused, after = (books.close(done) for books, done in ((told, NOISY), (told, steps), (told, steps)))
+    refused.status, refused.outcome, refused.reply = status, "failed", [b"{}"]
+    told.write_up(before)
+    accounts: Any = told.write_up(refused).accounts
+    plain.write_up(plain.close(NOISY))
+
+    assert accounts["raw_tokens"] > accounts["forwarded_tokens"] > 0
+    assert (accounts["cost_raw"], accounts["cost_forwarded"], accounts["cost_output"]) == (0, 0, 0)
+    found: Any = told.write_up(after).accounts
+    assert found["cached_forwarded"] == plain.write_up(plain.close(steps)).accounts["cached_forwarded"]
+    assert found["cost_forwarded"] > 0
+
+
 def test_a_model_without_a_price_costs_nobody_knows() -> None:
     """Not nought."""
     accounts = Books().write_up(Books().close([], model="my-own-model")).accounts
