@@ -23,7 +23,7 @@ from gateway.network import proxy_to, trusted, unspoken_proxy
 from gateway.pins import decode
 from gateway.recording.prices import PriceBook
 from gateway.recording.tokens import TokenCounter
-from gateway.serving import listen
+from gateway.serving import listen, why_not
 from memory import Archive, StoreError
 from rules_engine import EngineError
 
@@ -234,8 +234,7 @@ def check_gateway(config: Config, data: Path) -> Finding:
     try:
         listen(host, port).close()
     except OSError as error:
-        why = os.strerror(error.errno) if error.errno else str(error)
         return Finding(
-            "wrong", "gateway", f"{host} port {port} cannot be had: {why}; set server.port, or pass --port 0"
+            "wrong", "gateway", f"{host} port {port} cannot be had: {why_not(error)}; set server.host and server.port"
         )
     return Finding("note", "gateway", f"none serves now; {host} port {port} is free")

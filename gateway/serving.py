@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gateway.errors import said_by
 from gateway.listening import Protocol, WebSocketProtocol
 
 KEEP_ALIVE = 3600
@@ -89,6 +90,11 @@ def listen(host: str, port: int) -> socket.socket:
     if host == "::" and socket.has_dualstack_ipv6():
         return socket.create_server((host, port), family=socket.AF_INET6, dualstack_ipv6=True)
     return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+
+
+def why_not(error: OSError) -> str:
+    """What the system says of an address that cannot be had; Python adds which it was, and whoever tells of it has named it."""
+    return said_by(error).partition(" (while ")[0]
 
 
 def address(host: str, port: int) -> str:

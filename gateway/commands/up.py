@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
-import os
 import resource
 import signal
 import sys
@@ -22,9 +22,10 @@ from gateway.commands.options import Refusal, config_option, data_option, open_f
 from gateway.config import Config, secret
 from gateway.errors import GatewayError
 from gateway.network import is_here
-from gateway.serving import serving
+from gateway.serving import serving, why_not
 from memory import StoreError
 
+_OF_THE_PORT = (errno.EADDRINUSE, errno.EACCES)
 GRACE = 10
 """Seconds that requests have to end when the gateway is told to stop."""
 DOUBLED = 1.0
@@ -125,8 +126,8 @@ def tune() -> None:
 def _unserved(data: Path, host: str, port: int, error: OSError) -> Refusal:
     other = running.find(data)
     note = f"; the gateway of this folder serves at {other}" if other else ""
-    why = os.strerror(error.errno) if error.errno else str(error)
-    return Refusal(f"cannot listen on {host} port {port}: {why}{note}; pass --port 0 for a free one")
+    remedy = "pass --port 0 for a free one" if error.errno in _OF_THE_PORT else "pass another --host"
+    return Refusal(f"cannot listen on {host} port {port}: {why_not(error)}{note}; {remedy}")
 
 
 def _leave_on_signals(leave: asyncio.Event) -> None:

@@ -226,5 +226,5 @@ def test_a_port(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         config = Config(server=Server(port=taken.getsockname()[1]))
         found = checkup.check_gateway(config, tmp_path)
-        assert (found.state, "Address already in use; set server.port" in found.says) == ("wrong", True)
+        assert (found.state, "Address already in use; set server.host" in found.says) == ("wrong", True)
     assert checkup.check_gateway(config, tmp_path).state == "note"

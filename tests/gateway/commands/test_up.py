@@ -59,6 +59,16 @@ async def test_a_taken_port(tmp_path: Path, taco: Any) -> None:
     assert ended.err.startswith(f"Error: cannot listen on 127.0.0.1 port {port}: Address already in use; pass --port 0")
 
 
+async def test_a_host_that_nobody_knows(tmp_path: Path, taco: Any) -> None:
+    """Another port would not help."""
+    ended = await taco("up", "--host", "nobody.test", "--data", tmp_path)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("Error: cannot listen on nobody.test port 8787: ")
+    assert ended.err.endswith("; pass another --host\n")
+    assert "while" not in ended.err
+    assert "Unknown" not in ended.err
+
+
 async def test_rules_that_cannot_be_used(tmp_path: Path, taco: Any) -> None:
     """What goes wrong while the application starts is said as plainly."""
     (tmp_path / "rules.json").write_text("[3]")
