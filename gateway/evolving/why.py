@@ -36,12 +36,8 @@ async def why(archive: Archive, pools: Pools, settings: Settings, name: str) -> 
     fired = {found.key: tuple(rule for rule, _ in found.rules) for found in rewrites}
     seen = Observer().observe(conversation, exchange.tenant, chain(conversation, exchange.tenant))
     chosen = select(pools.of(exchange.tenant), tasks.facts(conversation, ""), settings, exchange.session)
-    context = Context(
-        shell=declares_shell(conversation, seen),
-        chars=0
-        if "small conversation" in exchange.kept
-        else sys.maxsize,  # that hangs on the whole prompt and its model
-    )
+    was_small = "small conversation" in exchange.kept  # it hangs on the whole prompt and its model
+    context = Context(shell=declares_shell(conversation, seen), chars=0 if was_small else sys.maxsize)
     left_out = tuple(Reason(rule=ref, fired=False, words=f"not chosen: {reason}") for ref, reason in chosen.excluded)
     newest = [item.observation for one in seen if one.at > last_assistant(conversation) for item in one.items]
     return [
