@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from json import JSONDecoder, loads
 from shlex import join
 
+from gateway.scripts import commands_of, is_script
+
 _SHELLS = frozenset(
     {
         "bash", "sh", "zsh", "shell", "terminal", "tmux", "execute", "exec", "powershell", "cmd",
@@ -43,11 +45,11 @@ def declares_shell(tools: Iterable[str]) -> bool:
 
 
 def command_of(tool: str, arguments: str) -> str:
-    """The shell command in a call's arguments (JSON text); the arguments as they are where there is none."""
+    """The shell command in a call's arguments (JSON text, or a script); the arguments as they are where there is none."""
     try:
         given = loads(arguments)
     except (ValueError, RecursionError):
-        return arguments
+        return commands_of(arguments) if is_shell(tool) and is_script(arguments) else arguments
     if not isinstance(given, dict):
         return arguments
     # timid: an editor's "command" says what to do to a path, a browser's what to do to a page.

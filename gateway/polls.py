@@ -12,12 +12,12 @@ from gateway.types import Call, Message
 
 _HANDLES = (
     *("session_id", "sessionId", "shell_id", "shellId", "bash_id", "task_id", "taskId"),
-    *("process_id", "processId", "terminal_id", "terminalId"),
+    *("process_id", "processId", "terminal_id", "terminalId", "cell_id"),
 )
 _TYPED = ("chars", "input", "data", "text", "keys")
 """What is typed into a run that is asked for: it may be a command of its own."""
 _STARTED = re.compile(
-    r"(?i)\b(?:session(?:[ _]?id)?|(?:shell|bash|task|process|terminal)[ _]?id|background with id)\"?[>:= ]+\"?([\w.-]*\w)"
+    r"(?i)\b(?:session(?:[ _]?id)?|(?:shell|bash|task|process|terminal|cell)[ _]?id|background with id)\"?[>:= ]+\"?([\w.-]*\w)"
 )
 _EDGE = 500
 """Characters at each end of a result in which an agent names the run that goes on."""

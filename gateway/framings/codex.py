@@ -9,7 +9,7 @@ from gateway.frames import Frame, Role, cut
 ROLES: frozenset[Role] = frozenset({"tool"})
 
 _HEAD = re.compile(
-    r"(?:Chunk ID: [^\n]*\n|Script (?:completed|running)[^\n]*\n)?"
+    r"(?:Chunk ID: [^\n]*\n|Script (?:completed|running|failed|terminated)[^\n]*\n)?"
     r"(?:Exit code: (?P<code>-?\d+)\n)?"
     r"Wall time:? [\d.]+ seconds\n"
     r"(?:Process exited with code (?P<exited>-?\d+)\n)?"

@@ -164,6 +164,36 @@ def _codex(ran: Sequence[Ran]) -> Items:
     ]
 
 
+def _script_call(text: str, calls: Sequence[tuple[str, str]]) -> Items:
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
+    made = [
+        {
+            "type": "custom_tool_call",
+            "status": "completed",
+            "call_id": name,
+            "name": "exec",
+            "namespace": "functions",
+            "input": f"const r = await tools.exec_command({{cmd: {json.dumps(command)}}}); text(r.output);",
+        }
+        for name, command in calls
+    ]
+    return [said, *made]
+
+
+def _script(ran: Sequence[Ran]) -> Items:
+    return [
+        {
+            "type": "custom_tool_call_output",
+            "call_id": one.call,
+            "output": [
+                {"type": "input_text", "text": "Script completed\nWall time 0.1 seconds\nOutput:\n"},
+                {"type": "input_text", "text": one.output},
+            ],
+        }
+        for one in ran
+    ]
+
+
 def _claude_call(text: str, calls: Sequence[tuple[str, str]]) -> Items:
     blocks = [{"type": "tool_use", "id": name, "name": "Bash", "input": {"command": c}} for name, c in calls]
     return [{"role": "assistant", "content": [{"type": "text", "text": text}, *blocks]}]
@@ -218,6 +248,22 @@ STAND_INS: Mapping[str, StandIn] = {
         **{name: getattr(_CODEX, name) for name in ("path", "key", "head", "opening", "say", "tell")},
         headers={**_CODEX.headers, "openai-beta": "responses_websockets=2026-02-06"},
         websocket=True,
+    ),
+    "codex, whose scripts call tools": StandIn(
+        path=_CODEX.path,
+        headers=_CODEX.headers,
+        key=_CODEX.key,
+        head={name: value for name, value in _RESPONSES.items() if name != "tools"},
+        opening=[
+            {
+                "type": "additional_tools",
+                "role": "developer",
+                "tools": [{"type": "namespace", "name": "functions", "tools": [{"type": "custom", "name": "exec"}]}],
+            },
+            *_CODEX.opening,
+        ],
+        say=_script_call,
+        tell=_script,
     ),
     "claude": StandIn(
         path="/v1/messages",

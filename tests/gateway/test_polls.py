@@ -49,6 +49,7 @@ def test_other_calls_stay(call: Call) -> None:
         pytest.param(poll(**POLL), "make all", id="Codex"),
         pytest.param(poll(bash_id="7"), "make all", id="Claude Code, older"),
         pytest.param(poll(task_id="7", block=True), "make all", id="Claude Code"),
+        pytest.param(poll(cell_id="7", yield_time_ms=100), "make all", id="Codex, a script"),
         pytest.param(poll(shellId="7", delay=5), "make all", id="Copilot"),
         pytest.param(poll(action="poll", sessionId="7"), "make all", id="OpenClaw"),
         pytest.param(poll(session_id=7, chars="cat a.py\n"), "make all\ncat a.py", id="with something typed"),
@@ -63,6 +64,7 @@ def test_a_poll_carries_the_command(call: Call, command: str) -> None:
     ("result", "name"),
     [
         pytest.param("Wall time: 1.0 seconds\nProcess running with session ID 32087\nOutput:\n", "32087", id="Codex"),
+        pytest.param("Script running with cell ID 5\nWall time 0.5 seconds\nOutput:\n", "5", id="Codex, a script"),
         pytest.param("Command running in background with ID: bd93b1a. Output is written", "bd93b1a", id="Claude Code"),
         pytest.param("Command still running (session calm-owl, pid 16). Use process", "calm-owl", id="OpenClaw"),
         pytest.param("started\n<shellId: 12>", "12", id="Copilot"),
