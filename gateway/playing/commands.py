@@ -22,8 +22,9 @@ class Tool:
     """A tool that a request declares."""
 
     name: str
-    kind: Literal["function", "custom", "shell", "local_shell"] = "function"
-    """A function has a schema; a custom tool takes any text; the others are known to the provider."""
+    kind: Literal["function", "custom", "script", "shell", "local_shell"] = "function"
+    """A function has a schema; a custom tool takes any text, one of them a script that calls other tools; the others are
+    known to the provider."""
     schema: Mapping[str, Any] = field(default_factory=dict)
     namespace: str | None = None
 
@@ -41,7 +42,7 @@ def command_tool(tools: Sequence[Tool]) -> Tool | None:
                 "required", [key]
             ):
                 return tool
-    return next((tool for tool in tools if tool.kind == "custom" and _SHELL.search(tool.name)), None)
+    return next((tool for tool in tools if tool.kind in ("custom", "script") and _SHELL.search(tool.name)), None)
 
 
 def fill(tool: Tool, command: str) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
-from itertools import dropwhile, groupby
+from itertools import chain, dropwhile, groupby
 from typing import Any
 
 from gateway.playing.commands import Tool, fill
@@ -42,7 +42,8 @@ def read(request: Mapping[str, Any], history: Items = ()) -> Asked:
     """What is asked: items of the model that stand together are a turn."""
     items = [*history, *items_of(request)]
     since = dropwhile(lambda item: not _is_said(item), items)
-    declared = request.get("tools") or ()
+    added = (item["tools"] for item in items if _kind(item) == "additional_tools")
+    declared = [*(request.get("tools") or ()), *chain.from_iterable(added)]
     return Asked(
         request=request,
         answers=sum(said for said, _ in groupby(items, key=_is_said)) + sum(map(_compacted, items)),
@@ -90,17 +91,17 @@ def _compacted(item: Mapping[str, Any]) -> int:
     return int(b64decode(item["encrypted_content"])) if _kind(item) == "compaction" else 0
 
 
-def _tools(declared: Items) -> Iterator[Tool]:
+def _tools(declared: Items, namespace: str | None = None) -> Iterator[Tool]:
     for tool in declared:
         match tool:
+            case {"type": "custom", "name": name, "description": str(told)} if "tools.exec_command(" in told:
+                yield Tool(name=name, kind="script", namespace=namespace)
             case {"type": "function" | "custom" as kind, "name": name}:
-                yield Tool(name=name, kind=kind, schema=tool.get("parameters") or {})
+                yield Tool(name=name, kind=kind, schema=tool.get("parameters") or {}, namespace=namespace)
             case {"type": "shell" | "local_shell" as kind}:
                 yield Tool(name=kind, kind=kind)
             case {"type": "namespace", "name": name, "tools": members}:
-                for member in members:
-                    schema = member.get("parameters") or {}
-                    yield Tool(name=member["name"], schema=schema, namespace=name)
+                yield from _tools(members, name)
 
 
 def answer(said: Said, asked: Asked, usage: Usage, serial: int) -> dict[str, Any]:
@@ -151,9 +152,12 @@ def _output(said: Said, asked: Asked, serial: int) -> Iterator[dict[str, Any]]:
 
 def _call(tool: Tool, command: str, place: str, name: str) -> dict[str, Any]:
     head = {"status": "completed", "call_id": name}
+    where = {"namespace": tool.namespace} if tool.namespace else {}
     match tool.kind:
-        case "custom":
-            return {"type": "custom_tool_call", "id": f"ctc_{place}", **head, "name": tool.name, "input": command}
+        case "custom" | "script":
+            script = f"const run = await tools.exec_command({{cmd: {json.dumps(command)}}});\ntext(run.output);"
+            given = {"name": tool.name, "input": command if tool.kind == "custom" else script}
+            return {"type": "custom_tool_call", "id": f"ctc_{place}", **head, **given, **where}
         case "shell":
             action: dict[str, Any] = {"commands": [command], "max_output_length": None, "timeout_ms": None}
             return {"type": "shell_call", "id": f"sh_{place}", **head, "action": action}
@@ -161,7 +165,6 @@ def _call(tool: Tool, command: str, place: str, name: str) -> dict[str, Any]:
             action = {"type": "exec", "command": ["bash", "-lc", command], "env": {}}
             return {"type": "local_shell_call", "id": f"lsh_{place}", **head, "action": action}
     called = {"name": tool.name, "arguments": json.dumps(fill(tool, command))}
-    where = {"namespace": tool.namespace} if tool.namespace else {}
     return {"type": "function_call", "id": f"fc_{place}", **head, **called, **where}
 
 

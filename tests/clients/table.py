@@ -51,6 +51,8 @@ CODEX = Client(
     files={".codex/config.toml": "check_for_update_on_startup = false\n[analytics]\nenabled = false\n"},
     websocket=True,
 )
+CODEX_SCRIPTS = replace(CODEX, arguments=(*CODEX.arguments[:-1], "gpt-6.2-sol"))
+"""Its newer models have one tool, which runs a script that calls the others."""
 ELSEWHERE = "http://127.0.0.1:9/v1"
 """Where the person's own provider is."""
 CODEX_ELSEWHERE = replace(
@@ -109,6 +111,7 @@ QWEN = Client(
 )
 CLIENTS: Mapping[str, Client] = {
     "codex over its WebSocket": CODEX,
+    "codex, whose scripts call tools": CODEX_SCRIPTS,
     "claude": CLAUDE,
     "opencode, chat": OPENCODE,
     "opencode, Responses": OPENCODE_RESPONSES,

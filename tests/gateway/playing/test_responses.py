@@ -70,6 +70,9 @@ def test_goes_on_from_what_is_kept() -> None:
     assert (asked.answers, asked.told) == (1, ("out",))
 
 
+CALLS = "Runs a script. It may await tools.exec_command({cmd}) and others."
+
+
 @pytest.mark.parametrize(
     ("declared", "tool"),
     [
@@ -81,11 +84,17 @@ def test_goes_on_from_what_is_kept() -> None:
             {"type": "namespace", "name": "ns", "tools": [{"type": "function", "name": "sh", "parameters": COMMAND}]},
             Tool(name="sh", schema=COMMAND, namespace="ns"),
         ),
+        (
+            {"type": "namespace", "name": "ns", "tools": [{"type": "custom", "name": "x", "description": CALLS}]},
+            Tool(name="x", kind="script", namespace="ns"),
+        ),
     ],
 )
 def test_tools(declared: dict[str, Any], tool: Tool) -> None:
-    """All kinds that run commands are known, others are not in the way."""
-    assert read({"tools": [{"type": "web_search"}, declared]}).tools == (tool,)
+    """All kinds that run commands are known, others are not in the way; wherever they are declared."""
+    tools = [{"type": "web_search"}, declared]
+    assert read({"tools": tools}).tools == (tool,)
+    assert read({"input": [{"type": "additional_tools", "role": "developer", "tools": tools}]}).tools == (tool,)
 
 
 @pytest.mark.parametrize(
@@ -100,6 +109,16 @@ def test_tools(declared: dict[str, Any], tool: Tool) -> None:
         ),
         pytest.param(
             Tool(name="bash", kind="custom"), "custom_tool_call", {"name": "bash", "input": "ls"}, id="a custom tool"
+        ),
+        pytest.param(
+            Tool(name="exec", kind="script", namespace="ns"),
+            "custom_tool_call",
+            {
+                "name": "exec",
+                "namespace": "ns",
+                "input": 'const run = await tools.exec_command({cmd: "ls"});\ntext(run.output);',
+            },
+            id="a script that calls tools",
         ),
         pytest.param(
             Tool(name="shell", kind="shell"),
