@@ -64,6 +64,9 @@ _MEASURES = ("-bench", "--bench")
 _INLINE = frozenset(("-", "-c", "-e", "-p", "-r", "--eval", "--print"))
 _INTERPRETERS = re.compile(r"(?:python|node|ruby|perl|php)[\d.]*")
 _TOOL_ASKS = frozenset(("list", "get", "query", "describe", "show", "status", "info", "lookup", "inspect"))
+_TOOL_RUNS_CODE = frozenset(
+    ("code", "program", "script", "cell", "repl", "python", "ipython", "jupyter", "javascript", "js", "node")
+)
 _DOES = re.compile(f"(?:{_ACTIONS}|{_ALONE}|go|echo|cd)(?:[-_:].*)?")
 """Words behind which what would ask is a name: of a test, a package, a target."""
 
@@ -87,7 +90,8 @@ def asks(observation: Observation) -> bool:
     """Whether something in the command is run for what it prints: a listing, a table, a question, code written for it."""
     if observation.command and observation.command[:1] != "{":
         return any(_is_question(stages[0]) for stages in pipelines(observation.command))
-    return not is_shell(observation.tool) and not _TOOL_ASKS.isdisjoint(words_of(observation.tool))
+    words = words_of(observation.tool)
+    return not _TOOL_RUNS_CODE.isdisjoint(words) or not (is_shell(observation.tool) or _TOOL_ASKS.isdisjoint(words))
 
 
 def _is_question(words: Words) -> bool:

@@ -49,10 +49,13 @@ def test_a_question_is_told_by_its_command(command: str, question: bool) -> None
         ("TaskOutput", False),
         ("list_issues", True),
         ("queryRows", True),
+        ("execute_program", True),
+        ("executeIPythonCell", True),
+        ("run_code", True),
     ],
 )
 def test_a_tool_without_a_command_is_told_by_its_name(tool: str, question: bool) -> None:
-    """Those of a shell show what some command printed."""
+    """Those of a shell show what some command printed; code prints what it was written to print."""
     assert asks(Observation(key="k", tool=tool, command="", exit_code=0, text="")) is question
 
 
