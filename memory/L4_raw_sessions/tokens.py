@@ -24,6 +24,8 @@ _SIGNS = (
 )
 _PICTURES = "\u2600-\u27bf\u2b50-\u2b55\U0001f000-\U0001faff"
 _SPECIAL = re.compile(f"[{_SIGNS}]+|[{_PICTURES}]")
+_MARK = re.compile(rf"[^\w\s\u0000-\u007f{_PICTURES}]")
+"""What is no letter or digit: an index that does not know it takes it for one."""
 _LONG = re.compile(f"([0-9A-Za-z]{{{LONGEST}}})[0-9A-Za-z]+")
 _WORD = re.compile(r"[^\W_]")
 
@@ -47,8 +49,12 @@ def estimate(text: str) -> int:
 
 def _plain(text: str) -> str:
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode())
+        text = _MARK.sub(_parted, unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode()))
     return _LONG.sub(r"\1", text)
+
+
+def _parted(mark: re.Match[str]) -> str:
+    return " " if unicodedata.category(mark[0])[0] in "PSC" else mark[0]
 
 
 def _spell(match: re.Match[str]) -> str:

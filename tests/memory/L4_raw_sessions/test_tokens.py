@@ -6,7 +6,7 @@ import sqlite3
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory.L4_raw_sessions.tokens import LONGEST, TOKENIZER, estimate, query, spread
@@ -111,6 +111,9 @@ def test_nothing_that_is_typed_is_syntax(text: str, asked: str) -> None:
     holds(text, asked)
 
 
+@example("0ぁ\U0001fb00\U00020000")
+@example("a\U0001fb00b \u2bff7")
+@example("0\u2600\U00018cd6\u4e00 \ue000x\u0378")
 @given(st.text(max_size=60))
 def test_a_text_is_found_by_itself(text: str) -> None:
     """Where it has a word at all."""
