@@ -177,16 +177,15 @@ def _find(
     out = []
     count = Counter(equals)
     for place, text in enumerate(text for text in message.texts if text.value):
+        call, answered = open_calls.get(text.call or "", (None, asked))
         try:
             frame = framings.split(text.value, text.role)
-        except Exception:  # whatever a framing does wrong costs the saving, never the request
+            items = tuple(_items(text, frame, call, answered, tenant, count)) if frame else ()
+        except Exception:  # whatever is read wrongly there costs the saving, never the request
             out.append(Seen(at=at, place=place, text=text, frame=Frame(bodies=()), items=(), failed=True))
             continue
-        if frame is None:
-            continue
-        call, answered = open_calls.get(text.call or "", (None, asked))
-        items = tuple(_items(text, frame, call, answered, tenant, count))
-        out.append(Seen(at=at, place=place, text=text, frame=frame, items=items))
+        if frame is not None:
+            out.append(Seen(at=at, place=place, text=text, frame=frame, items=items))
     return tuple(out)
 
 

@@ -19,6 +19,7 @@ _BREAKS = {"n": "\n", "t": "\t"}
 
 def is_script(text: str) -> bool:
     """Whether what a tool was given calls other tools."""
+    text = _encodable(text)
     return _CALLED.search(text) is not None or _OTHERWISE.search(text) is not None
 
 
@@ -27,6 +28,7 @@ def commands_of(script: str) -> str:
 
     What is put together as it runs cannot be known: then whatever it has as a string may be a command.
     """
+    script = _encodable(script)
     called = [found[1] for found in _CALLED.finditer(script)]
     if set(called) != {_SHELL} or _OTHERWISE.search(script):
         return ""
@@ -34,6 +36,11 @@ def commands_of(script: str) -> str:
     if len(given) != len(called):
         given = list(_STRINGS.finditer(script))
     return "\n".join(_unescaped(found[1] or found[2] or found[3] or "") for found in given)
+
+
+def _encodable(text: str) -> str:
+    """RE2 reads no halves of characters."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _unescaped(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway.calls import command_of, commands_in, declares_shell, is_shell
@@ -104,7 +104,8 @@ def test_commands_are_read_from_words(text: str, commands: str) -> None:
     assert commands_in(text) == commands
 
 
-@given(st.text(), st.text())
+@given(st.text() | st.sampled_from(["bash", "exec"]), st.text(st.characters() | st.sampled_from("\ud800\udfff")))
+@example("exec", "\ud800 tools.exec_command({cmd: '\udfff'})")
 def test_anything_has_a_command(tool: str, text: str) -> None:
     """Neither names nor arguments nor answers that make no sense raise."""
     assert isinstance(command_of(tool, text), str)

@@ -97,9 +97,10 @@ def test_a_command_that_speaks_of_tools() -> None:
     assert command_of("Read", "tools.exec_command({cmd: 'ls'})") == "tools.exec_command({cmd: 'ls'})"
 
 
-@given(st.text(st.sampled_from("tools.exec_command({cmd: '\"`\\\n$})"), max_size=60))
+@given(st.text(st.sampled_from("tools.exec_command({cmd: '\"`\\\n$})\0\ud800"), max_size=60))
 def test_any_text_is_read(text: str) -> None:
     """Whatever it is, in one pass."""
+    assert isinstance(command_of("exec", text), str)
     assert isinstance(commands_of(f"tools.exec_command({text}"), str)
 
 
