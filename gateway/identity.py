@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from sys import getsizeof
@@ -145,7 +146,8 @@ def _extended(history: _History, messages: Sequence[Placed], start: int, tenant:
         if not message.texts or (asked is None and message.role == "user"):
             continue  # before the first answer a user's text is the task
         found = _find(k, message, asked, calls, tenant, equals)
-        runs.update(polls.started(message, calls))
+        with suppress(Exception):  # a run whose name is not known costs the saving of its news
+            runs.update(polls.started(message, calls))
         equals.update(item.name for one in found for item in one.items)
         seen += found
     weight = history.weight + sum(weights.of_message(placed.message) for placed in messages[start:])

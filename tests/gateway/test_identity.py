@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway import framings
+from gateway import calls, framings
 from gateway.cache import BoundedCache
 from gateway.identity import Observer, Seen, chain, declares_shell, last_assistant, tenant_of, text_in
 from gateway.shapes import chat_completions
@@ -190,6 +190,22 @@ def test_a_framing_that_fails_costs_its_text_only(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(framings, "split", fail)
     odd, fine = observe(TASK, called(), result("odd"), called("pwd", "2"), result("/x\n", "2"))
+
+    assert (odd.failed, odd.items) == (True, ())
+    assert (fine.failed, len(fine.items)) == (False, 1)
+
+
+def test_a_command_that_cannot_be_read_costs_its_results_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of other calls are found."""
+    command_of = calls.command_of
+
+    def fail(tool: str, arguments: str) -> str:
+        if "odd" in arguments:
+            raise RuntimeError
+        return command_of(tool, arguments)
+
+    monkeypatch.setattr(calls, "command_of", fail)
+    odd, fine = observe(TASK, called("odd"), result("a\n"), called("pwd", "2"), result("/x\n", "2"))
 
     assert (odd.failed, odd.items) == (True, ())
     assert (fine.failed, len(fine.items)) == (False, 1)
