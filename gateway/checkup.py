@@ -29,7 +29,7 @@ from rules_engine import EngineError
 
 MALICIOUS = frozenset({"1.82.7", "1.82.8"})
 """Versions of litellm that stole credentials."""
-OLDEST_SQLITE = (3, 38, 0)
+OLDEST_SQLITE = (3, 35, 0)
 LEAST_FREE_MB = 500
 PATIENCE = 3.0
 

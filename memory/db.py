@@ -121,6 +121,13 @@ class Database:
         finally:
             self._lock.release()
 
+    async def write(self, sql: str, parameters: Sequence[object], patience: float) -> None:
+        """Run one statement that is a transaction by itself; it waits for its turn, and for others, up to `patience`."""
+        until = _now() + patience
+        async with self._turn(patience):
+            self._check_present()
+            await self.rows(sql, parameters, patience=until - _now())
+
     async def truncate_log(self, patience: float) -> None:
         """Move all that is committed into the file and leave nothing in the log."""
         until = _now() + patience

@@ -161,8 +161,8 @@ class Decisions:
 
     async def _in_slices(self, statement: str, day: int, keys: Sequence[Row]) -> None:
         for at in range(0, len(keys), _SLICE):
-            async with self._writer.transaction(PATIENCE):
-                await self._writer.rows(statement, (day, json.dumps([key for (key,) in keys[at : at + _SLICE]])))
+            names = json.dumps([key for (key,) in keys[at : at + _SLICE]])
+            await self._writer.write(statement, (day, names), PATIENCE)
 
     async def aclose(self) -> None:
         """Wait for the commits under way and close the file."""

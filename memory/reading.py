@@ -27,9 +27,9 @@ _CHAIN = """WITH RECURSIVE up (hash, depth) AS (
   SELECT hash, parent, role, content FROM up JOIN messages USING (hash) ORDER BY depth DESC"""
 
 _EXAMPLES = """SELECT id, max(ended) FROM exchanges WHERE tenant = ? AND tip IS NOT NULL
-  GROUP BY upstream, model, status, error, stream, coalesce(reported ->> '$.prompt_tokens_details.cached_tokens',
-    reported ->> '$.prompt_cache_hit_tokens', reported ->> '$.cached_tokens',
-    reported ->> '$.input_tokens_details.cached_tokens', reported ->> '$.cache_read_input_tokens', 0) > 0
+  GROUP BY upstream, model, status, error, stream, coalesce(json_extract(reported, '$.prompt_tokens_details.cached_tokens'),
+    json_extract(reported, '$.prompt_cache_hit_tokens'), json_extract(reported, '$.cached_tokens'),
+    json_extract(reported, '$.input_tokens_details.cached_tokens'), json_extract(reported, '$.cache_read_input_tokens'), 0) > 0
   ORDER BY 2 DESC LIMIT 1000"""
 
 _NAMES = "SELECT hash FROM messages WHERE content = ? LIMIT 10"

@@ -165,7 +165,7 @@ def _forget_members(places: Places, index: Index, session: str, problems: list[s
 
 def _forget_rows(places: Places, index: Index, session: str) -> None:
     with index.transaction():
-        index.rows("DELETE FROM items WHERE plan ->> 'session' = ?", (session,))
+        index.rows("DELETE FROM items WHERE json_extract(plan, '$.session') = ?", (session,))
         index.rows("DELETE FROM messages WHERE part IN (SELECT -id FROM live WHERE session = ?)", (session,))
         index.rows("DELETE FROM live WHERE session = ?", (session,))
         index.rows("DELETE FROM members WHERE session = ?", (session,))

@@ -74,6 +74,29 @@ async def test_patience_ends(database: Database) -> None:
     assert await notes(database) == ["a"]
 
 
+async def test_one_statement_waits_for_its_turn(database: Database) -> None:
+    """A statement by itself is no part of another's transaction: that one's failure does not take it back."""
+    failing = asyncio.ensure_future(write(database, "", 0.02))
+    await asyncio.sleep(0.005)
+    await database.write("INSERT INTO notes VALUES (?)", ("a",), 1.0)
+    with pytest.raises(ZeroDivisionError):
+        await failing
+    slow = asyncio.ensure_future(write(database, "b", 0.2))
+    await asyncio.sleep(0.02)
+    with pytest.raises(StoreBusy):
+        await database.write("INSERT INTO notes VALUES (?)", ("late",), 0.05)
+    await slow
+    assert await notes(database) == ["a", "b"]
+
+
+@pytest.mark.parametrize("by_itself", [True, False], ids=["one statement", "a transaction"])
+async def test_a_file_that_was_deleted_is_not_written_to(database: Database, by_itself: bool) -> None:
+    """SQLite would go on writing to it, and all of it would be lost."""
+    database._path.unlink()
+    with pytest.raises(StoreError, match="deleted or replaced"):
+        await (database.write("INSERT INTO notes VALUES (?)", ("a",), 1.0) if by_itself else write(database, "a"))
+
+
 async def test_reader_does_not_write(database: Database) -> None:
     """A reader sees what was committed and cannot change it."""
     await write(database, "a")
