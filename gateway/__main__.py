@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import sys
 from importlib import import_module
 
 import click
@@ -25,7 +26,9 @@ class Commands(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run a command; a file or a folder that cannot be used is told in one line."""
+        """Run a command; a file or a folder that cannot be used is told in one line, and so is a system that lacks much."""
+        if sys.platform == "win32":  # no locks between processes, no uvloop, no signals that are passed on
+            raise click.ClickException("it runs on Linux and macOS; on Windows install it inside WSL, with the agent")
         try:
             return super().invoke(ctx)
         except OSError as error:

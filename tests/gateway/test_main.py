@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.__main__ import Commands
 from gateway.commands import COMMANDS
 from tests.commandline import environment, invoke
 
@@ -35,6 +36,14 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert result.stderr.startswith(f"Error: {tmp_path}/file/memory")
     assert result.stderr.count("\n") == 1
+
+
+def test_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it cannot run it says where it can, before anything is imported that is missing there."""
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(Commands, "get_command", None)
+    result = invoke("up")
+    assert (result.exit_code, result.stderr.count("\n"), "inside WSL" in result.stderr) == (1, 1, True)
 
 
 def test_nobody_reads_on(monkeypatch: pytest.MonkeyPatch) -> None:
