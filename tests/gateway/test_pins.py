@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -153,7 +154,7 @@ async def test_a_commit_that_fails_is_made_up_for(
         _, committed = await pins.choose([rewritten("a")])
         assert not await committed()
     assert pins.is_down
-    with sqlite3.connect(store._path) as raw:
+    with closing(sqlite3.connect(store._path)) as raw, raw:
         raw.execute("DELETE FROM decisions")
     _, committed = await pins.choose([rewritten("b")])
 

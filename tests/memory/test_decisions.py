@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -424,7 +425,7 @@ async def test_two_processes_keep_what_either_uses(path: Path, decisions: Decisi
 async def test_a_file_that_does_not_know_when_it_was_used(path: Path) -> None:
     """An older one is taken over as it is: its decisions count as used when that is first looked at."""
     path.parent.mkdir()
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE decisions (key TEXT PRIMARY KEY, value BLOB NOT NULL)")
         connection.execute("INSERT INTO decisions VALUES ('a', x'31')")
     connection.close()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import os
+import sqlite3
 import zlib
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,10 +24,8 @@ WORD = "unmistakable"
 
 def holds(folder: Path) -> list[str]:
     """Files and rows in which the word stands."""
-    import sqlite3
-
     found = [path.name for path in folder.rglob("*") if path.is_file() and WORD.encode() in path.read_bytes()]
-    with sqlite3.connect(folder / "archive.sqlite") as connection:
+    with closing(sqlite3.connect(folder / "archive.sqlite")) as connection, connection:
         for table in ("contents", "blobs", "texts"):
             rows = connection.execute(f"SELECT data FROM {table} WHERE data IS NOT NULL").fetchall()
             found += [table for (data,) in rows if WORD.encode() in zlib.decompress(data)]

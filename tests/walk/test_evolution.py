@@ -7,6 +7,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -242,7 +243,7 @@ async def test_a_store_that_fails_costs_no_request(tmp_path: Path) -> None:
     """What was learned cannot be stored: requests go on, and it is said."""
     async with upstream(ANSWER) as up, service(config(up.url), tmp_path) as gateway:
         await session(gateway, 0)
-        with sqlite3.connect(tmp_path / POOL) as file:
+        with closing(sqlite3.connect(tmp_path / POOL)) as file, file:
             file.execute("DROP TABLE events")
         await session(gateway, 1)
         assert "part 3 of 1" in sent(up)[0]

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import zipfile
 from collections import Counter
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -128,7 +129,7 @@ class House:
 
     def rows(self, sql: str) -> list[Any]:
         """Ask the index."""
-        with sqlite3.connect(self.l4 / "index.sqlite") as connection:
+        with closing(sqlite3.connect(self.l4 / "index.sqlite")) as connection, connection:
             return connection.execute(sql).fetchall()
 
     def tree(self) -> dict[str, bytes]:

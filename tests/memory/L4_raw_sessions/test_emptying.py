@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def noise(name: str, size: int) -> str:
 
 def stored(talks: Talks) -> int:
     """Contents of messages that the archive of exchanges holds."""
-    with sqlite3.connect(talks.root / "archive.sqlite") as connection:
+    with closing(sqlite3.connect(talks.root / "archive.sqlite")) as connection, connection:
         sql = "SELECT count(*) FROM contents WHERE digest IN (SELECT content FROM messages)"
         return int(connection.execute(sql).fetchone()[0])
 
@@ -90,7 +91,7 @@ def test_a_picture_goes_with_its_message(talks: Talks) -> None:
     talks.say("mine", {"role": "user", "content": [{"type": "image_url", "image_url": {"url": picture}}]})
     before = heard(talks, "mine")
     talks.archive()
-    with sqlite3.connect(talks.root / "archive.sqlite") as connection:
+    with closing(sqlite3.connect(talks.root / "archive.sqlite")) as connection, connection:
         assert connection.execute("SELECT count(*) FROM blobs").fetchone() == (0,)
     assert heard(talks, "mine") == before
 
@@ -226,19 +227,19 @@ def test_a_damaged_member_costs_its_own_words_only(talks: Talks) -> None:
 def test_a_file_that_was_made_before(talks: Talks) -> None:
     """One that could not give back room is written anew, once."""
     path = talks.root / "archive.sqlite"
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA auto_vacuum=NONE")
         connection.execute("VACUUM")
-    assert sqlite3.connect(path).execute("PRAGMA auto_vacuum").fetchone() == (0,)
+        assert connection.execute("PRAGMA auto_vacuum").fetchone() == (0,)
     talks.archive()
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         assert connection.execute("PRAGMA auto_vacuum").fetchone() == (2,)
         assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)
 
 
 def test_nothing_of_it_is_left_in_the_file(talks: Talks) -> None:
     """Neither in a row nor in a free page."""
-    with sqlite3.connect(talks.root / "archive.sqlite") as connection:
+    with closing(sqlite3.connect(talks.root / "archive.sqlite")) as connection, connection:
         needles = [data[20:60] for (data,) in connection.execute("SELECT data FROM contents") if len(data) > 200]
     assert len(needles) == 2
     talks.archive()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import zlib
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,6 @@ SECRET = "unmistakable"
 
 def traces(talks: Talks, word: str = SECRET) -> list[str]:
     """Files in which the word stands: as it is, in a member of a zip, or in a row of the archive or of the index."""
-    import sqlite3
     import zipfile
 
     found = [name for name, data in talks.files().items() if word.encode() in data]
@@ -29,7 +30,7 @@ def traces(talks: Talks, word: str = SECRET) -> list[str]:
             found += [f"{path.name}/{name}" for name in archive.namelist() if word.encode() in archive.read(name)]
     for path, sql in ((talks.root / FILE, "SELECT data FROM contents"), (talks.places.index, "SELECT data FROM texts")):
         if path.exists():
-            with sqlite3.connect(path) as connection:
+            with closing(sqlite3.connect(path)) as connection, connection:
                 found += [path.name for (data,) in connection.execute(sql) if word.encode() in zlib.decompress(data)]
     return found
 
