@@ -23,7 +23,7 @@ RARE = 20
 FAR = 4
 """A figure is far from the others that is so many times what nearly all of them are under, or they so many times it."""
 LEAST = 10
-"""Where nearly all are over so much, few is far from them; among small figures nought is one like others."""
+"""Where nearly all are over so much, few is far from them; among small figures a small one is one like others."""
 
 _WIDEST = 400
 _DATA = ('"', "{", "'")
@@ -58,7 +58,8 @@ def ordinary(lines: Sequence[str], group: Sequence[int]) -> list[int]:
 def outstanding(lines: Sequence[str], places: Iterable[int], fewest: int) -> set[int]:
     """Of the lines at `places`, those that differ from their like in a word that nearly all of these have, or by far in a figure.
 
-    Their like are built alike of numbers and words, whatever the words; by how they begin and end all are compared.
+    Their like are built alike of numbers and words, whatever the words; by how they begin and end all are compared. What
+    is built as hardly any other differs, too, unless many are.
     """
     kind = _Kinds().__getitem__
     found: dict[Form, list[int]] = {}
@@ -69,6 +70,9 @@ def outstanding(lines: Sequence[str], places: Iterable[int], fewest: int) -> set
     groups = [group for group in found.values() if len(group) >= fewest]
     out = {group[at] for group in groups for at in _few(_columns(lines, group), len(group))}
     if len(ends) >= fewest:
+        most = max(1, len(ends) // RARE)
+        lone = [at for group in found.values() if len(group) <= most for at in group]
+        out.update(lone if len(lone) <= most else ())
         _, firsts, lasts = zip(*ends, strict=True)
         out.update(ends[at][0] for at in _few((firsts, lasts), len(ends)))
     return out
@@ -129,6 +133,17 @@ def _odd(column: Sequence[str]) -> set[int]:
         return _rare(column, counts)
     if len(column[0]) == len(column[-1]) and list(column) == sorted(column):
         return set()  # a clock
+    return _noughts(column) | _unlike(column)
+
+
+def _noughts(column: Sequence[str]) -> set[int]:
+    """Nothing at all is news where nearly all others have something."""
+    found = {at for at, value in enumerate(column) if value.strip(_AROUND) == "0"}
+    return found if len(found) <= max(1, len(column) // RARE) else set()
+
+
+def _unlike(column: Sequence[str]) -> set[int]:
+    """Places of values that are built as few others are, or are far from those that are built alike."""
     shapes = _FIGURE.sub(NUMBER, "\n".join(column)).split("\n")  # no word holds a line break
     kinds = Counter(shapes)
     odd = _rare(shapes, kinds) if len(kinds) <= FEW else set()

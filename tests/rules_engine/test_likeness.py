@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rules_engine.likeness import groups, ordinary, outstanding
 
-ROWS = [f"worker {n % 4} took job_{n} for {n % 30} ms" for n in range(60)]
+ROWS = [f"worker {n % 4} took job_{n} for {n % 30 + 1} ms" for n in range(60)]
 
 
 def ordinary_of(lines: list[str]) -> set[str]:
@@ -51,6 +51,7 @@ def test_the_first_and_the_last_of_a_form_show_what_the_others_are_like() -> Non
         pytest.param("worker 3 took job_30 for -3 ms", id="a figure of another sign"),
         pytest.param("worker 3 lost job_30 for 12 ms", id="another word"),
         pytest.param("worker 3 took job_30", id="another length"),
+        pytest.param("worker 3 took job_30 for 0 ms", id="nought among small figures"),
     ],
 )
 def test_what_stands_out_is_not_ordinary(odd: str) -> None:
@@ -86,6 +87,8 @@ PARTS = [f"Fetching {word} as part_{n} ({n % 30 + 2} MB)" for n, word in enumera
         pytest.param([f"Fetching {'abcdefghij'[n % 10] * (n + 2)}" for n in range(40)], id="every name is another"),
         pytest.param([f"checks that {a} meets {b}" for a in ("one", "two") for b in "abcd"], id="prose"),
         pytest.param(["x " * 300 + str(n) for n in range(40)], id="very long lines"),
+        pytest.param([f"Fetching{' it' * (n + 1)}" for n in range(40)], id="every line is built in its own way"),
+        pytest.param([f"took {n % 3} ms for part_{n}" for n in range(60)], id="many are nought"),
     ],
 )
 def test_nothing_stands_out(lines: list[str]) -> None:
@@ -102,6 +105,8 @@ def test_nothing_stands_out(lines: list[str]) -> None:
         pytest.param("Fetching basket from part_30 (12 MB)", id="a word between names"),
         pytest.param("Fetching anchor as thirty (9120 MB)", id="a figure beside another sort of name"),
         pytest.param("Skipping anchor", id="what was done, in a line of its own length"),
+        pytest.param("Fetching stops at anchor since it has two owners", id="a line that is built as no other"),
+        pytest.param("Fetching anchor as part_30 (0 MB)", id="nothing at all"),
         pytest.param("Fetching anchor as part_30 of the second set (12 GB)", id="a unit at the end of a longer line"),
     ],
 )
