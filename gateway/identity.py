@@ -182,7 +182,8 @@ def _find(
         call, answered = open_calls.get(text.call or "", (None, asked))
         try:
             frame = framings.split(text.value, text.role)
-            items = tuple(_items(text, frame, call, answered, tenant, count)) if frame else ()
+            sole = sum(other.call == text.call for other in message.texts) == 1
+            items = tuple(_items(text, frame, call, answered, tenant, count, sole)) if frame else ()
         except Exception:  # whatever is read wrongly there costs the saving, never the request
             out.append(Seen(at=at, place=place, text=text, frame=Frame(bodies=()), items=(), failed=True))
             continue
@@ -192,7 +193,7 @@ def _find(
 
 
 def _items(
-    text: Text, frame: Frame, call: Call | None, asked: Message | None, tenant: str, count: Counter[str]
+    text: Text, frame: Frame, call: Call | None, asked: Message | None, tenant: str, count: Counter[str], sole: bool
 ) -> list[Item]:
     tool = call.tool if call else ""
     command = _command(frame, call, asked)
@@ -210,7 +211,7 @@ def _items(
             text=body.text,
             escaped=body.json is not None,
         )
-        alone = len(frame.bodies) == 1 and _NAME.fullmatch(text.call or "")
+        alone = sole and len(frame.bodies) == 1 and _NAME.fullmatch(text.call or "")
         out.append(
             Item(
                 observation=observation,

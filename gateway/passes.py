@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from sys import getsizeof
 
 from gateway import weights
@@ -110,7 +110,8 @@ class Forms:
         found = self._indexes.get(key)
         if found is None:
             item = shown.item
-            found = index(key[0], shown.text, item.source, item.first, item.observation.text.count("\n") + 1)
+            name = "" if shown.form and shown.form.adds_lines else item.source
+            found = index(key[0], shown.text, name, item.first, item.observation.text.count("\n") + 1)
             self._indexes.put(key, found, weights.of_index(found))
         return found
 
@@ -174,8 +175,10 @@ class Pass:
     def _sources(self, item: Item) -> list[Earlier]:
         """Texts that a pointer may lead to. What was asked for is only left out where the pointer can name its place:
         in the closed loop an agent that could not find it asked again, and that cost more than was saved."""
+        names = Counter([item.source, *(shown.item.source for shown in self.shown.values())])
         indexes = (self.forms.index(shown) for shown in self.shown.values() if _is_source(shown))
-        return [index for index in indexes if index.name or item.unasked]
+        told = (index if names[index.name] == 1 else replace(index, name="") for index in indexes)
+        return [index for index in told if index.name or item.unasked]
 
     def _known_forms(self) -> list[Form]:
         return [form for pinned in self.pinned.values() if isinstance(pinned, Rewritten) for form in pinned.forms]

@@ -64,5 +64,6 @@ class Transcript:
         for omission in form.omissions if form else ():
             self._omitted[omission.id] = "".join(text[start:end] for start, end in omission.spans).removesuffix("\n")
         self._digests[observation.key] = text_digest(out)
-        self._earlier.append(index(observation.key, out, call, 1, text.count("\n") + 1))
+        name = "" if form and form.adds_lines else call
+        self._earlier.append(index(observation.key, out, name, 1, text.count("\n") + 1))
         return out

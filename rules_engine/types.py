@@ -108,6 +108,11 @@ class Form:
     """All must stand earlier in the request, forwarded as they were then."""
     omissions: tuple[Omission, ...] = ()
 
+    @property
+    def adds_lines(self) -> bool:
+        """It has lines of its own, such as headings, so that its lines cannot be counted in the raw text."""
+        return any(isinstance(piece, str) and "\n" in piece for piece in self.script)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:

@@ -169,6 +169,15 @@ def test_what_is_an_observation(messages: tuple[dict[str, Any], ...], count: int
     assert len(keys(*messages)) == count
 
 
+def test_a_result_of_several_parts_is_named_by_none() -> None:
+    """Lines are counted in a whole message, and a part does not know how many stand before it."""
+    one = [{"type": "text", "text": "x"}]
+    alone, *parts = observe(TASK, called(), result(one), called("pwd", "2"), result(one * 2, "2"))
+
+    assert alone.items[0].source == "1"
+    assert [part.items[0].source for part in parts] == ["", ""]
+
+
 def test_a_command_is_found_in_call_wrapper_or_words() -> None:
     """In this order."""
     (called_,) = observe(TASK, called("ls -l"), result())

@@ -166,6 +166,31 @@ def test_without_a_name_only_what_nobody_asked_for_is_pointed_to(unasked: bool, 
 
 
 @pytest.mark.parametrize(
+    ("before", "sources"),
+    [
+        pytest.param([seen("a", LISTING)], 1, id="a name of its own"),
+        pytest.param([seen("a", LISTING, source="call_b")], 0, id="that of the call which asks"),
+        pytest.param([seen("a", LISTING), seen("c", "short", source="call_a")], 0, id="that of another result"),
+    ],
+)
+def test_a_name_that_several_results_have_names_none(before: list[Seen], sources: int) -> None:
+    """Some agents count their calls anew on each turn."""
+    done = run(*before, seen("b", LISTING), new="b")
+
+    assert sum(len(d.forms[0].sources) for d in done.wanted if isinstance(d, Rewritten)) == sources
+
+
+def test_lines_under_a_heading_of_ours_cannot_be_counted() -> None:
+    """Even where as many lines went as came: what stands there cannot be named by its number."""
+    headed = Form(script=("head:\n", (0, len(WORDS) - 20)), digest="", applied=())
+    headed = replace(headed, digest=text_digest(headed.script[0] + WORDS[: len(WORDS) - 20]))
+    known = (pinned("a", WORDS, headed),)
+
+    assert run(seen("a", WORDS), seen("b", WORDS), known=known, new="b").wanted == []
+    assert run(seen("a", WORDS), seen("b", WORDS), new="b").wanted != []
+
+
+@pytest.mark.parametrize(
     ("sight", "reason"),
     [
         (replace(SIGHT, allowed=lambda tool: tool != "bash"), "off"),
