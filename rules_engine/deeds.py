@@ -61,6 +61,12 @@ _ASKS = re.compile(
 )
 """Words after a program's name by which it answers; ``list-units``, ``showmigrations``, too."""
 _MEASURES = ("-bench", "--bench")
+_REHEARSES = re.compile(
+    r"(?i)--?(?:dry-?run(?:=.*)?|collect-only|just-print|recon|simulate|no-act|what-?if|list-?tests(?:only)?|print-config)"
+)
+_BRIEFLY = re.compile(r"(?:make|gmake|ninja|rsync) -[a-zA-Z]*n[a-zA-Z]*|ninja -t|go -n|apt(?:-get)? -[a-z]*s[a-z]*")
+"""Programs that only tell what they would do, or all that they know, by a flag that means something else to others."""
+_INQUIRES = re.compile(r"(?:bazel|bazelisk|buck2?|pants) (?:[acu]?query|targets|list)")
 _INLINE = frozenset(("-", "-c", "-e", "-p", "-r", "--eval", "--print"))
 _INTERPRETERS = re.compile(r"(?:python|node|ruby|perl|php)[\d.]*")
 _TOOL_ASKS = frozenset(("list", "get", "query", "describe", "show", "status", "info", "lookup", "inspect"))
@@ -92,6 +98,19 @@ def asks(observation: Observation) -> bool:
         return any(_is_question(stages[0]) for stages in pipelines(observation.command))
     words = words_of(observation.tool)
     return not _TOOL_RUNS_CODE.isdisjoint(words) or not (is_shell(observation.tool) or _TOOL_ASKS.isdisjoint(words))
+
+
+def rehearses(command: str) -> bool:
+    """Whether something in `command` only tells what it would do: each line is an answer, although they look like steps."""
+    return any(_is_rehearsal(stages[0]) for stages in pipelines(command)) if command[:1] != "{" else False
+
+
+def _is_rehearsal(words: Words) -> bool:
+    name, rest = words[0], words[1:]
+    action = next((word for word in rest if not word.startswith("-")), "")
+    return bool(_INQUIRES.fullmatch(f"{name} {action}")) or any(
+        _REHEARSES.fullmatch(word) or _BRIEFLY.fullmatch(f"{name} {word}") for word in rest
+    )
 
 
 def _is_question(words: Words) -> bool:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from rules_engine import guards, invariants, lossy, pointing
 from rules_engine.critical import Reading, Readings
-from rules_engine.deeds import asks, is_deed
+from rules_engine.deeds import asks, is_deed, rehearses
 from rules_engine.draft import Draft
 from rules_engine.kinds import BOUND, GROUPING, LOSSLESS
+from rules_engine.lines import starts
 from rules_engine.natures import nature
 from rules_engine.recall import requested
-from rules_engine.script import render, text_digest
+from rules_engine.script import Edit, render, text_digest
 from rules_engine.types import (
     Context,
     Decision,
@@ -95,7 +96,7 @@ def _reduce(draft: Draft, observation: Observation, settings: Settings, *, group
             continue
         encoded = kind.encode(draft.text, observation)
         edits = guards.worthwhile(encoded.edits) if encoded else ()
-        if not encoded or not edits:
+        if not encoded or not edits or (grouping and _enters_block(draft, edits)):
             continue
         after = draft.step(edits)
         if kind.verify(draft.text, after.text, encoded.note):
@@ -103,10 +104,22 @@ def _reduce(draft: Draft, observation: Observation, settings: Settings, *, group
     return draft
 
 
+def _enters_block(draft: Draft, edits: Sequence[Edit]) -> bool:
+    """An edit lies in a block that stands for several: a line put in there would be one of "the lines above"."""
+    if all(applied.rule[0] != "repeats" for applied in draft.applied):
+        return False
+    lines = draft.text.split("\n")
+    offsets = starts(lines)
+    blocks = [(offsets[start], offsets[end]) for start, end in BOUND["repeats"].bound(lines) if end - start > 1]
+    return any(start <= edit[0] < end for start, end in blocks for edit in edits)
+
+
 def _fitting(
     rules: tuple[Rule, ...], observation: Observation, settings: Settings, reading: Reading
 ) -> tuple[Rule, ...]:
     """Those of the rules that may run on an output that says this."""
+    if rules and rehearses(observation.command):
+        return ()
     if rules and asks(observation):
         sure = {"line_filter", "line_score"} if is_deed(observation.command) else {"line_filter"}
         rules = tuple(rule for rule in rules if rule.kind in sure)

@@ -45,6 +45,7 @@ _PATCH_FLAGS = frozenset({"-p", "-u", "--patch", "-pu", "-up", "--cc"})
 _SCRIPTED = frozenset({"git", "hg", "svn", "jj", "gh", "glab"})
 _REMOTE = frozenset({"ssh", "docker", "podman", "kubectl", "wsl", "nsenter", "chroot", "xargs", "parallel", "find"})
 _FILTERS = _names("cat head tail less more sed awk gawk cut sort uniq tac nl tee tr column fold bat rev fmt")
+_LOGS = _names("logs log journalctl dmesg logcat")
 
 _TOOL_WORDS = re2.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _TOOL_READ = _names("read view open cat edit editor replace patch file files fetch notebook")
@@ -65,6 +66,8 @@ _CODE = compile_lines(
     r"[;{}]$",
     flags="m",
 )
+_ENTRY = compile_lines(r"^ *(?:- )*[\w.\"'/$-]+:(?: .*)?$", r"^ *- ", r"^---$|^ *#", flags="m")
+_ENTRIES = 8
 _MARKUP = ("<?xml", "<!doctype", "<html", "<svg")
 
 
@@ -111,7 +114,8 @@ def _of_pipeline(stages: Sequence[Sequence[str]]) -> Nature:
         if place and words[0] in _FILTERS:
             continue
         own = _of_words(words)
-        narrowed = place and own == "search" and words[0] not in _REMOTE
+        # A build's output that is narrowed is still a build's; a log's lines are those that somebody looked for.
+        narrowed = place and own == "search" and words[0] not in _REMOTE and _LOGS.isdisjoint(stages[0])
         found = "terminal" if narrowed and found == "terminal" else own
     return found
 
@@ -165,13 +169,22 @@ def _is_numbered(sample: bytes, lines: int) -> bool:
 def _is_structured(text: str) -> bool:
     body = text.strip()
     if body[:1] + body[-1:] not in ("{}", "[]"):
-        return body[:9].lower().startswith(_MARKUP)
+        return body[:9].lower().startswith(_MARKUP) or _is_yaml(text)
     if _parses(body):
         return True
     lines = body.split("\n")
     return (
         len(lines) > 1 and all(line[:1] == "{" for line in lines if line) and _parses(lines[0]) and _parses(lines[-1])
     )
+
+
+def _is_yaml(text: str) -> bool:
+    """Nearly every line is an entry, and some are entries of others."""
+    lines = [line for line in text[:_SAMPLE].split("\n") if line.strip()][:-1]
+    if len(lines) < _ENTRIES or not any(line.startswith("  ") for line in lines):
+        return False
+    entries = _count(_ENTRY, encode(lines))
+    return 10 * entries >= 9 * len(lines)
 
 
 def _parses(text: str) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from rules_engine import Context, Observation, RuleSet, decide
 from rules_engine.alikes import ALIKES
-from rules_engine.deeds import asks
+from rules_engine.deeds import asks, rehearses
 from rules_engine.engine import shown
 from rules_engine.types import Rule, Trigger
 
@@ -57,6 +57,40 @@ def test_a_question_is_told_by_its_command(command: str, question: bool) -> None
 def test_a_tool_without_a_command_is_told_by_its_name(tool: str, question: bool) -> None:
     """Those of a shell show what some command printed; code prints what it was written to print."""
     assert asks(Observation(key="k", tool=tool, command="", exit_code=0, text="")) is question
+
+
+@pytest.mark.parametrize(
+    ("command", "rehearsal"),
+    [
+        pytest.param("", False, id="nothing is known"),
+        pytest.param("make install", False, id="a deed"),
+        pytest.param("npm run dry-run", False, id="a name"),
+        pytest.param("pytest -n 4", False, id="a flag that means something else there"),
+        pytest.param("rsync -av --numeric-ids a/ b/", False, id="a long flag with that letter"),
+        pytest.param("bazel build query", False, id="a target"),
+        pytest.param('{"mode": "--dry-run"}', False, id="arguments of a tool are no command"),
+        pytest.param("npm publish --dry-run", True, id="a dry run"),
+        pytest.param("kubectl apply --dry-run=server -k .", True, id="one of a kind"),
+        pytest.param("cd a && sudo make -n install", True, id="what make would do"),
+        pytest.param("rsync -avn --delete a/ b/", True, id="among other letters"),
+        pytest.param("apt-get upgrade -s", True, id="what would be installed"),
+        pytest.param("pytest --collect-only -q", True, id="what would be tested"),
+        pytest.param("bazel cquery //x | head -50", True, id="a query"),
+    ],
+)
+def test_a_rehearsal_is_told_by_its_flags(command: str, rehearsal: bool) -> None:
+    """By those that everybody means so, and by those that this program does."""
+    assert rehearses(command) is rehearsal
+
+
+def test_nothing_is_left_out_of_a_rehearsal() -> None:
+    """Not by a rule that names its lines, either."""
+    text = "\n".join(f"deleting pay/ledger_{n}.py" for n in range(60))
+    named = Rule(id="named", kind="line_filter", trigger=Trigger(pattern="rsync"), params={"strip_patterns": ["^del"]})
+    for command, omits in (("rsync -av --delete a/ b/", True), ("rsync -avn --delete a/ b/", False)):
+        observation = Observation(key="k", tool="bash", command=command, exit_code=0, text=text)
+        decision = decide(observation, RuleSet(rules=(*ALIKES, named)), Context(shell=True, chars=10**6))
+        assert ("omitted" in shown(text, decision, {})[0]) is omits
 
 
 def test_answers_are_whole() -> None:

@@ -243,3 +243,16 @@ def test_another_text_than_the_decided_one_is_raw() -> None:
     assert engine.shown(LISTING + " ", decision, {}) == (LISTING + " ", None)
     assert engine.shown(LISTING, broken, {}) == (LISTING, None)
     assert engine.shown(LISTING, Kept(key="key", reason="off"), {}) == (LISTING, None)
+
+
+@pytest.mark.parametrize("times", [1, 6])
+def test_nothing_is_put_into_a_block_that_stands_for_several(times: int) -> None:
+    """A heading in there would be one of the lines that its mark counts."""
+    block = ["release 4.2", *(f"src/pay/ledger.py:{n}:    total += fee_{n * n}" for n in range(10, 18)), "src is clean"]
+    text = "\n".join(["begin", *block * times, "finish"])
+    shown = engine.render_form(text, form_of(decide(observe(text, "./versions.sh"), RuleSet()))).split("\n")
+
+    assert ("src/pay/ledger.py:" in shown) is (times == 1)
+    if times > 1:
+        at = next(at for at, line in enumerate(shown) if line.startswith("[the "))
+        assert shown[at - len(block) : at] == block
