@@ -156,7 +156,8 @@ async def test_nothing_of_the_environment_but_what_is_needed_is_handed_on(
     """A key that the gateway was started with does not stand in another process, nor on a command line."""
     monkeypatch.setenv("SOME_API_KEY", "hunter2")
     process = await Process.start("books", str(tmp_path))
-    seen = _seen(process.pid)
+    while not (seen := _seen(process.pid))[0]:  # noqa: ASYNC110 - that a program has begun is not told
+        await asyncio.sleep(0.01)
     await process.stop()
 
     assert b"PYTHONPATH" in seen[0]

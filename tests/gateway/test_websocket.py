@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
@@ -23,6 +23,8 @@ from tests.service import Service, configured, service
 from tests.wire import PATIENCE
 
 SHELL = {"type": "function", "name": "bash", "parameters": {"type": "object"}}
+TICK = 0.1
+"""Seconds after which the server looks whether it was told to stop."""
 FIRST = [{"role": "user", "content": TASK}]
 
 
@@ -326,16 +328,6 @@ async def test_the_client_leaves(tmp_path: Path, told: Provider) -> None:
     assert row.outcome == "abandoned"
 
 
-async def refuses(url: str) -> None:
-    """Return when nobody listens there any more."""
-    host, port = url.removeprefix("http://").split(":")
-    with suppress(OSError):
-        async with asyncio.timeout(PATIENCE):
-            while True:
-                _, writer = await asyncio.open_connection(host, int(port))
-                writer.close()
-
-
 @pytest.mark.parametrize("busy", [True, False], ids=["an answer is under way", "nobody waits for an answer"])
 async def test_the_gateway_stops(tmp_path: Path, told: Provider, busy: bool) -> None:
     """What is under way is finished and on record; then the client hears that it may come again."""
@@ -356,7 +348,7 @@ async def test_the_gateway_stops(tmp_path: Path, told: Provider, busy: bool) -> 
             await connection.send(creating(FIRST))
             await connection.recv()
         stopping = asyncio.ensure_future(running.pop_all().aclose())
-        await refuses(gateway.url)
+        await asyncio.sleep(3 * TICK)
         go_on.set()
         heard = await hear(connection) if busy else []
         with pytest.raises(ConnectionClosed) as raised:

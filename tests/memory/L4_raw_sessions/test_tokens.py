@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import unicodedata
+from contextlib import closing
 
 import pytest
 from hypothesis import example, given
@@ -17,12 +18,10 @@ def holds(text: str, asked: str) -> bool:
     match = query(asked)
     if not match:
         return False
-    connection = sqlite3.connect(":memory:")
-    connection.execute(f"CREATE VIRTUAL TABLE words USING fts5 (text, content='', tokenize=\"{TOKENIZER}\")")
-    connection.execute("INSERT INTO words (rowid, text) VALUES (1, ?)", (spread(text),))
-    found = connection.execute("SELECT rowid FROM words WHERE words MATCH ?", (match,)).fetchall()
-    connection.close()
-    return bool(found)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(f"CREATE VIRTUAL TABLE words USING fts5 (text, content='', tokenize=\"{TOKENIZER}\")")
+        connection.execute("INSERT INTO words (rowid, text) VALUES (1, ?)", (spread(text),))
+        return bool(connection.execute("SELECT rowid FROM words WHERE words MATCH ?", (match,)).fetchall())
 
 
 @pytest.mark.parametrize("asked", ["", "  ", '"', "***", "-", "^", "()", "\0", "…", "_"])
