@@ -24,7 +24,8 @@ from gateway.evolving.rules import all_live, change_pool, read_pools, read_rules
 from gateway.evolving.why import why
 from memory import StoreError
 from rules_engine import Rule
-from rules_engine.evolution.pool import Entry, Pool, PoolEvent, imports
+from rules_engine.evolution.events import EventName
+from rules_engine.evolution.pool import Entry, Pool, PoolEvent, by_hand, imports
 from rules_engine.kinds import LOSSLESS
 from rules_engine.kinds import shown as pointers
 from rules_engine.taco import dump
@@ -125,7 +126,7 @@ def diff(one: str, other: str | None, file: Path | None, data: Path) -> None:
 @data_option
 def disable(name: str, file: Path | None, data: Path) -> None:
     """Switch a rule off until it is enabled again."""
-    _change(file, data, lambda pool: [_event("disabled", _find(pool, name))])
+    _change(file, data, lambda pool: [_event(pool, "disabled", name)])
     click.echo(f"{name} is off. {HEED}")
 
 
@@ -135,7 +136,7 @@ def disable(name: str, file: Path | None, data: Path) -> None:
 @data_option
 def enable(name: str, file: Path | None, data: Path) -> None:
     """Put a rule in use, whatever was found out about it before."""
-    _change(file, data, lambda pool: [_event("enabled", _find(pool, name))])
+    _change(file, data, lambda pool: [_event(pool, "enabled", name)])
     click.echo(f"{name} is on. {HEED}")
 
 
@@ -146,7 +147,7 @@ def enable(name: str, file: Path | None, data: Path) -> None:
 @data_option
 def retire(name: str, reason: str, file: Path | None, data: Path) -> None:
     """Take a rule out for good."""
-    _change(file, data, lambda pool: [_event("retired", _find(pool, name), by="hand", reason=reason)])
+    _change(file, data, lambda pool: [_event(pool, "retired", name, by="hand", reason=reason)])
     click.echo(f"{name} is retired. {HEED}")
 
 
@@ -156,7 +157,7 @@ def retire(name: str, reason: str, file: Path | None, data: Path) -> None:
 @data_option
 def rollback(name: str, file: Path | None, data: Path) -> None:
     """Go back to an earlier version of a rule; later ones are retired."""
-    _change(file, data, lambda pool: [_event("rolled_back", _find(pool, name))])
+    _change(file, data, lambda pool: [_event(pool, "rolled_back", name)])
     click.echo(f"{name} is in use, and no later version of it. {HEED}")
 
 
@@ -223,8 +224,8 @@ def _find(pool: Pool, name: str) -> Entry:
     return versions[int(version) if version else max(versions)]
 
 
-def _event(name: Any, entry: Entry, **data: str) -> PoolEvent:
-    return PoolEvent(name=name, ref=entry.ref, tenant=SHARED, time=time.time(), data=data)
+def _event(pool: Pool, what: EventName, name: str, **data: str) -> PoolEvent:
+    return by_hand(pool, what, _find(pool, name).ref, SHARED, time.time(), data)
 
 
 def _text(rule: Rule) -> str:

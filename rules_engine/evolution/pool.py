@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from math import inf, nextafter
 from operator import itemgetter
 
 from rules_engine.evolution.entries import OVER, Entry, Stage, put, score, settle, take
@@ -25,6 +26,7 @@ __all__ = [
     "PoolEvent",
     "Stage",
     "batch",
+    "by_hand",
     "content_key",
     "due",
     "dump_event",
@@ -93,6 +95,16 @@ def find(pool: Pool, rule: Rule) -> Entry | None:
     """A rule that does the same, whatever its name and wherever it stands: what was refused need not be tried again."""
     key = content_key(rule)
     return next((entry for entry in pool.entries.values() if entry.content == key), None)
+
+
+def by_hand(
+    pool: Pool, name: EventName, ref: RuleRef, tenant: str, time: float, data: Mapping[str, object] | None = None
+) -> PoolEvent:
+    """The event of a person's hand on a rule; what was done by hand before counts no more, whatever the clock said then."""
+    # A rollback is about the other versions, too.
+    earlier = (entry.hand.weight for (id_, _), entry in pool.entries.items() if id_ == ref[0] and entry.hand)
+    after = max(time, *(nextafter(weight, inf) for weight in earlier), -inf)
+    return PoolEvent(name=name, ref=ref, tenant=tenant, time=after, data=data or {})
 
 
 def imports(pool: Pool, rules: Iterable[Rule], tenant: str, time: float) -> tuple[PoolEvent, ...]:
@@ -183,7 +195,7 @@ def _measure(tops: dict[int, tuple[float, tuple[str, ...]]], event: PoolEvent, n
 def _import(pool: Pool, rule: Rule, tenant: str, time: float) -> PoolEvent:
     same = find(pool, rule)
     if same is not None and _said(same.rule) == _said(rule):
-        return PoolEvent(name="enabled", ref=same.ref, tenant=tenant, time=time)
+        return by_hand(pool, "enabled", same.ref, tenant, time)
     versions = [version for name, version in pool.entries if name == rule.id]
     version = max((rule.version, *(version + 1 for version in versions)))
     return PoolEvent(name="imported", rule=replace(rule, version=version), tenant=tenant, time=time)

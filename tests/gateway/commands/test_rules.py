@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,45 @@ def test_the_operators_hand(tmp_path: Path) -> None:
     assert shown.stderr == "retired: no use\n"
 
 
-def _stage(data: Path, name: str) -> str:
+AHEAD = 86_400.0
+STAGES = {"disable": "disabled", "enable": "live", "retire": "", "rollback": "live"}
+"""What is done to a rule by hand, and the stage that it has then."""
+
+
+@pytest.mark.parametrize("last", STAGES)
+@pytest.mark.parametrize("first", STAGES)
+def test_the_last_hand_counts_whatever_the_clock_said_at_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, last: str
+) -> None:
+    """A clock that was ahead, or another machine's, does not make a rule deaf to its operator."""
+
+    def rules(step: str, version: int) -> None:
+        assert invoke("rules", step, f"mine@{version}", "--data", tmp_path).exit_code == 0
+
+    for number in (1, 2):
+        (tmp_path / "pool.json").write_text(json.dumps([MINE | {"priority": number}]))
+        assert invoke("rules", "import", tmp_path / "pool.json", "--data", tmp_path).exit_code == 0
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + AHEAD)
+    rules(first, 2)
+    monkeypatch.setattr(time, "time", lambda: now)
+    rules(last, 2)
+    assert _stage(tmp_path, "mine", "2") == STAGES[last]
+    rules("rollback", 1)
+    assert (_stage(tmp_path, "mine", "1"), _stage(tmp_path, "mine", "2")) == ("live", "")
+
+
+def test_an_import_counts_whatever_the_clock_said_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule that was switched off is in use when it is brought in again."""
+    (tmp_path / "pool.json").write_text(json.dumps([MINE]))
+    now = time.time()
+    for ahead, arguments in ((0, ("import", "pool.json")), (AHEAD, ("disable", "mine")), (0, ("import", "pool.json"))):
+        monkeypatch.setattr(time, "time", lambda ahead=ahead: now + ahead)
+        words = [tmp_path / word if word == "pool.json" else word for word in arguments]
+        assert invoke("rules", *words, "--data", tmp_path).exit_code == 0
+    assert _stage(tmp_path, "mine") == "live"
+
+
+def _stage(data: Path, name: str, version: str = "") -> str:
     rows = [line.split() for line in invoke("rules", "list", "--data", data).stdout.splitlines()]
-    return next((row[3] for row in rows if row[0] == name), "")
+    return next((row[3] for row in rows if row[0] == name and version in ("", row[2])), "")
