@@ -22,6 +22,11 @@ from rules_engine.evolution.numbers import Numbers
 
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
 _BLANK = re.compile(r"\s")
+_LOGIN = re.compile(r"(\w+://)?[^/?#]*@")
+_NO_LOGIN = (
+    "leave user and password out of the url: they cannot go beside a key, and would be told in errors; "
+    "the key comes with the client's requests, or from the variable that key_env names"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,13 +169,15 @@ OPENAI = Upstream(name="openai", url="https://api.openai.com/v1", key_env="OPENA
 
 def load(path: Path | None, *, upstream: str | None = None, first: tuple[Upstream, ...] = ()) -> Config:
     """The configuration in a file, or the defaults; `upstream` replaces the upstreams by one URL, and `first` come
-    before the default ones where the file names none."""
+    before the default ones where the file names none. Raises `ConfigError`."""
     config = parse(_read(path), str(path)) if path is not None else Config()
     if upstream is not None:
-        return replace(
-            config, upstreams=(Upstream(name="upstream", url=upstream.rstrip("/"), key_env="OPENAI_API_KEY"),)
-        )
-    return config if config.upstreams else replace(config, upstreams=(*first, LITELLM, ANTHROPIC, OPENAI))
+        return replace(config, upstreams=(_given(upstream),))
+    if config.upstreams:
+        return config
+    if any(_LOGIN.match(own.url) for own in first):
+        raise ConfigError(f"where the agent's own settings lead: {_NO_LOGIN}; or pass another address with --upstream")
+    return replace(config, upstreams=(*first, LITELLM, ANTHROPIC, OPENAI))
 
 
 def parse(text: str, name: str = "config.yaml") -> Config:
@@ -201,6 +208,15 @@ def read_yaml(path: Path) -> dict[str, Any]:
 def secret(variable: str) -> str | None:
     """The value of an environment variable that holds a key."""
     return os.environ.get(variable) or None if variable else None
+
+
+def _given(url: str) -> Upstream:
+    upstream = Upstream(name="upstream", url=url.rstrip("/"), key_env="OPENAI_API_KEY")
+    try:
+        _check(upstream)
+    except ValueError as error:
+        raise ConfigError(f"--upstream: {error}") from error
+    return upstream
 
 
 def _read(path: Path) -> str:
@@ -260,8 +276,10 @@ def _check(built: object) -> None:
             raise ValueError("port must be at most 65535, max_body_mb and the seconds more than 0")
         case Store(queue=0):
             raise ValueError("queue must be at least 1")
-        case Upstream(via="passthrough", name=name, url=url) if not _is_base(url):
-            raise ValueError(f"upstream '{name}' needs a url that begins with http:// or https://, as https://host/v1")
+        case Upstream(via="passthrough", url=url) if _LOGIN.match(url):  # a password is not said again
+            raise ValueError(_NO_LOGIN)
+        case Upstream(via="passthrough", url=url) if not _is_base(url):
+            raise ValueError("needs a url that begins with http:// or https://, its /v1 included, as https://host/v1")
     variable = getattr(built, "key_env", "")
     if variable and not _VARIABLE.fullmatch(variable):  # it may be the key itself, so it is not said again
         raise ValueError("key_env must be the name of an environment variable that holds the key, not the key")

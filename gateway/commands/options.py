@@ -62,10 +62,8 @@ def json_option(function: F) -> F:
 
 
 def read_config(file: Path | None, data: Path, upstream: str | None = None, first: tuple[Upstream, ...] = ()) -> Config:
-    """The configuration in use, `first` before the default upstreams. Refuses with file and line if it is broken."""
+    """The configuration in use, `first` before the default upstreams. Refuses with what is broken, and in which line."""
     own = data / "config.yaml"
-    if upstream is not None and not upstream.startswith(("http://", "https://")):
-        raise Refusal(f"--upstream {upstream}: give a URL that begins with http:// or https://, its /v1 included")
     try:
         return load(file or (own if own.exists() else None), upstream=upstream, first=first)
     except ConfigError as error:

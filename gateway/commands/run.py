@@ -65,7 +65,7 @@ def command(file: Path | None, upstream: str | None, data: Path, agent: tuple[st
             f"taco-gateway: {name} was set to {', '.join(urls)}; the gateway at {url} goes where it was told to",
             err=True,
         )
-    own = tuple(named for named in setup.upstreams if named.url != f"{ours}/v1")
+    own = () if url else tuple(named for named in setup.upstreams if named.url != f"{ours}/v1")
     config = read_config(file, data, upstream, own)
     since = time.time()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

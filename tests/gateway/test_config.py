@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,41 @@ def test_a_key_in_the_place_of_its_variable_is_refused_without_being_said_again(
     with pytest.raises(ConfigError, match="name of an environment variable") as error:
         parse(text)
     assert "1a2b" not in error.value.message
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://svc:S3cret@h/v1", "http://S3cret@h/v1", "HTTPS://:S3cret@h", "svc:S3cret@h/v1", "http://svc:p@S3cret@h"],
+    ids=["user and password", "a user", "a password", "no scheme", "a password with the sign"],
+)
+def test_a_login_in_a_url_is_refused_without_being_said_again(url: str, tmp_path: Path) -> None:
+    """With a client's key beside it no request would get through, wherever the url comes from."""
+    file = tmp_path / "config.yaml"
+    file.write_text(UPSTREAM.replace("http://x/v1", url))
+    for load_it, where in (
+        (partial(load, file), f"{file}, line 2: upstreams[0]: "),
+        (partial(load, None, upstream=url), "--upstream: "),
+        (partial(load, None, first=(Upstream(name=url, url=url),)), "where the agent's own settings lead: "),
+    ):
+        with pytest.raises(ConfigError) as error:
+            load_it()
+        assert error.value.message.startswith(f"{where}leave user and password out of the url")
+        assert "key_env" in error.value.message
+        assert "S3cret" not in error.value.message
+
+
+@pytest.mark.parametrize("url", ["http://h/v1/@x", "http://h:1/a@b/v1", "http://[::1]:8/v1"])
+def test_what_only_looks_like_a_login_is_taken(url: str) -> None:
+    """A path may hold the sign."""
+    assert parse(UPSTREAM.replace("http://x/v1", url)).upstreams[0].url == url
+    assert load(None, upstream=url).upstreams[0].url == url
+
+
+@pytest.mark.parametrize("url", ["host/v1", "ftp://host/v1", "http://", "http://h/v1?a=b"])
+def test_an_upstream_on_the_command_line_is_looked_at_as_one_in_the_file(url: str) -> None:
+    """What cannot be meant is refused before anything is served with it."""
+    with pytest.raises(ConfigError, match="--upstream: needs a url"):
+        load(None, upstream=url)
 
 
 def test_a_section_under_which_there_are_comments_only_is_as_if_it_were_not_there() -> None:

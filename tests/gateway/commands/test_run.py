@@ -228,8 +228,10 @@ async def test_a_running_gateway_goes_where_it_was_told_to(tmp_path: Path, taco:
         gateway = await start("--upstream", f"{upstream}/v1")
         said = await taco("run", "--data", gateway.data, "--", "true", OPENAI_BASE_URL="http://own/v1")
         silent = await taco("run", "--data", gateway.data, "--", "true", OPENAI_BASE_URL=f"{gateway.url}/v1")
+        other = await taco("run", "--data", gateway.data, "--", "true", OPENAI_BASE_URL="http://a:b@own/v1")
     assert f"true was set to http://own/v1; the gateway at {gateway.url} goes where it was told to" in said.err
     assert "was set to" not in silent.err
+    assert other.code == 0, other.err
 
 
 async def test_signals_reach_the_agent(tmp_path: Path, taco: Any) -> None:

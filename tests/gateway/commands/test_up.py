@@ -34,7 +34,7 @@ ASK = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "q
         pytest.param(
             ["--config", "{dir}/bad.yaml"], "bad.yaml, line 2: unknown key 'prot' in server", id="a wrong key"
         ),
-        pytest.param(["--upstream", "host/v1"], "--upstream host/v1: give a URL", id="an upstream that is no URL"),
+        pytest.param(["--upstream", "host/v1"], "--upstream: needs a url that begins", id="an upstream that is no URL"),
         pytest.param(["--data", "{dir}/bad.yaml"], "bad.yaml: File exists; pass another folder", id="a file as folder"),
         pytest.param(["--data", "{dir}/bad.yaml/x"], "Not a directory; pass another folder", id="a folder in a file"),
     ],
