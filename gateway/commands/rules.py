@@ -135,9 +135,9 @@ def disable(name: str, file: Path | None, data: Path) -> None:
 @config_option
 @data_option
 def enable(name: str, file: Path | None, data: Path) -> None:
-    """Put a rule in use, whatever was found out about it before."""
+    """Put a rule in use, whatever was found out about it before; one in trial goes on with that."""
     _change(file, data, lambda pool: [_event(pool, "enabled", name)])
-    click.echo(f"{name} is on. {HEED}")
+    click.echo(f"{name} is {_standing(file, data, name)}. {HEED}")
 
 
 @command.command("retire")
@@ -158,7 +158,7 @@ def retire(name: str, reason: str, file: Path | None, data: Path) -> None:
 def rollback(name: str, file: Path | None, data: Path) -> None:
     """Go back to an earlier version of a rule; later ones are retired."""
     _change(file, data, lambda pool: [_event(pool, "rolled_back", name)])
-    click.echo(f"{name} is in use, and no later version of it. {HEED}")
+    click.echo(f"{name} is {_standing(file, data, name)}, and no later version of it is in use. {HEED}")
 
 
 @command.command("import")
@@ -222,6 +222,14 @@ def _find(pool: Pool, name: str) -> Entry:
     if version and (not version.isdigit() or int(version) not in versions):
         raise Refusal(f"{id_} has no version {version}; it has {', '.join(map(str, sorted(versions)))}")
     return versions[int(version) if version else max(versions)]
+
+
+def _standing(file: Path | None, data: Path, name: str) -> str:
+    """What became of a rule that a person put in use."""
+    entry = _find(_pool(file, data), name)
+    if entry.rule.id in read_config(file, data).rules.disabled:
+        return "off, as it stands in `disabled` under `rules` in config.yaml"
+    return {"shadow": "in trial, not applied yet", "canary": "in trial, in some sessions"}.get(entry.stage, "on")
 
 
 def _event(pool: Pool, what: EventName, name: str, **data: str) -> PoolEvent:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from gateway.config import Config
+from gateway.evolving.rules import change_pool
+from rules_engine.evolution.pool import PoolEvent
+from rules_engine.seeds import SEEDS
 from tests.commandline import invoke
 
 MINE = {"rule_id": "mine", "trigger_regex": "^make", "strip_patterns": ["^gcc"]}
@@ -129,6 +135,40 @@ def test_the_operators_hand(tmp_path: Path) -> None:
     assert _stage(tmp_path, "mine") == ""
     shown = invoke("rules", "show", "mine@1", "--data", tmp_path)
     assert shown.stderr == "retired: no use\n"
+
+
+async def _try(data: Path, stage: str) -> None:
+    """Bring a rule in for trial, as the gateway does, and as far as a stage."""
+    rule = replace(SEEDS[0], id="tried", params={"strip_patterns": ["^tried "]})
+    events = [PoolEvent(name="proposed", rule=rule), PoolEvent(name="admitted", ref=("tried", 1))]
+    if stage == "canary":
+        events.append(PoolEvent(name="promoted", ref=("tried", 1), data={"stage": stage}))
+    await change_pool(Config(), data, lambda pool: events)
+
+
+@pytest.mark.parametrize(
+    ("stage", "off", "said"),
+    [
+        pytest.param("shadow", "", "in trial, not applied yet", id="in shadow"),
+        pytest.param("canary", "", "in trial, in some sessions", id="in some sessions"),
+        pytest.param("canary", "tried", "off, as it stands in `disabled` under `rules`", id="off in the configuration"),
+    ],
+)
+def test_a_rule_that_is_enabled_is_said_to_be_what_it_is(tmp_path: Path, stage: str, off: str, said: str) -> None:
+    """Who enables a rule that is not in use for all of that is told why."""
+    (tmp_path / "config.yaml").write_text(f"rules:\n  disabled: [{off}]\n")
+    asyncio.run(_try(tmp_path, stage))
+    assert invoke("rules", "disable", "tried", "--data", tmp_path).stdout.startswith("tried is off.")
+    assert invoke("rules", "enable", "tried", "--data", tmp_path).stdout.startswith(f"tried is {said}")
+    assert _stage(tmp_path, "tried") == ("off" if off else stage)
+
+
+def test_a_rule_that_is_rolled_back_is_said_to_be_what_it_is(tmp_path: Path) -> None:
+    """It is on, unless the configuration has it off."""
+    rolled = "rules", "rollback", "pip_install@1", "--data", tmp_path
+    assert invoke(*rolled).stdout.startswith("pip_install@1 is on, and no later version of it is in use.")
+    (tmp_path / "config.yaml").write_text("rules:\n  disabled: [pip_install]\n")
+    assert invoke(*rolled).stdout.startswith("pip_install@1 is off, as it stands in `disabled` under `rules`")
 
 
 AHEAD = 86_400.0
