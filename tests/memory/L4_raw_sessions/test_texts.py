@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,9 +20,10 @@ def line(ordinal: int, text: str) -> Line:
 
 
 @pytest.fixture
-def index(tmp_path: Path) -> Index:
+def index(tmp_path: Path) -> Iterator[Index]:
     """An empty index."""
-    return Index.open(tmp_path / "index.sqlite")
+    with closing(Index.open(tmp_path / "index.sqlite")) as opened:
+        yield opened
 
 
 def found(index: Index, word: str) -> int:
