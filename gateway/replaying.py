@@ -73,7 +73,7 @@ class Replay:
         self._offered: list[Exchange] = []
         self._now = time.time()
         self._prices = PriceBook()
-        self._ledger = Ledger(TokenCounter(), self._prices)
+        self._ledger = Ledger(TokenCounter(), self._prices, marks_stand=False)
         self._handover = Handover()
         self._quotes = Quotes()
         self._walk = Walk(

@@ -87,6 +87,7 @@ def _reported(reported: Mapping[str, int | None]) -> list[Row]:
         ("input", "tokens of prompts"),
         ("cached", "of them cached"),
         ("cache_write", "written to the cache"),
+        ("cache_write_hour", "of them for an hour"),
         ("output", "of answers"),
     )
     said = [f"{value:,} {what}" for name, what in names if (value := reported.get(name)) is not None]

@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Literal
 
 from gateway.cache import BoundedCache
+from gateway.recording.marks import HOUR, Marked
 from gateway.recording.prices import Price
 from rules_engine.types import Applied
 
@@ -35,6 +36,8 @@ class Counted:
     """What made the difference."""
     novel: bool = False
     """It stands in this session for the first time; else its saving repeats an earlier one."""
+    mark: int = 0
+    """Seconds for which its cache marks ask."""
     shares: tuple[tuple[str, str, int], ...] = field(init=False)
     """(class, rule, tokens saved): shared out once, since a message comes again with every later request."""
 
@@ -50,6 +53,8 @@ class Reported:
     """All tokens of the prompt, cached ones among them."""
     cached: int | None = None
     cache_write: int | None = None
+    cache_write_hour: int | None = None
+    """Those of them that are kept for an hour, which is dearer."""
     output: int | None = None
 
 
@@ -91,6 +96,15 @@ class Accounts:
 class _Prefix:
     names: tuple[bytes, ...]
     used: float
+    hour: int
+    """So many of them are kept for an hour."""
+
+    def standing(self, now: float, lifetime: float) -> tuple[bytes, ...]:
+        """What is still in the cache."""
+        age = now - self.used
+        if age <= lifetime:
+            return self.names
+        return self.names[: self.hour] if age <= HOUR else ()
 
 
 class CacheSimulator:
@@ -104,28 +118,50 @@ class CacheSimulator:
         self._lock = Lock()
 
     def look(
-        self, session: str, counted: Sequence[Counted], price: Price, now: float, parent: str | None = None
+        self,
+        session: str,
+        counted: Sequence[Counted],
+        price: Price,
+        now: float,
+        parent: str | None = None,
+        marked: Marked | None = None,
     ) -> tuple[int, int]:
-        """Tokens in the cache of the raw and of the forwarded prompt, which then are. A new session starts with its parent's."""
+        """Tokens in the cache of the raw and of the forwarded prompt, which then are. A new session starts with its parent's.
+
+        A prompt is kept whole where `marked` does not say how far.
+        """
+        kept = counted if marked is None else counted[: marked.all]
+        hour = 0 if marked is None else marked.hour
+        if not kept:
+            return 0, 0  # what was kept before stands
         with self._lock:
             return (
-                self._look(session, "raw", counted, price, now, parent),
-                self._look(session, "forwarded", counted, price, now, parent),
+                self._look(session, "raw", kept, hour, price, now, parent),
+                self._look(session, "forwarded", kept, hour, price, now, parent),
             )
 
     def _look(
-        self, session: str, world: World, counted: Sequence[Counted], price: Price, now: float, parent: str | None
+        self,
+        session: str,
+        world: World,
+        kept: Sequence[Counted],
+        hour: int,
+        price: Price,
+        now: float,
+        parent: str | None,
     ) -> int:
-        names = tuple((message.raw if world == "raw" else message.forwarded)[:8] for message in counted)
+        names = tuple((message.raw if world == "raw" else message.forwarded)[:8] for message in kept)
         key = session, price.model, world
         last = self._prefixes.get(key)
         if last is None and parent is not None:
             last = self._prefixes.get((parent, price.model, world))
-        self._prefixes.put(key, _Prefix(names, now), len(names) + 1)
-        if last is None or now - last.used > price.lifetime:
+        self._prefixes.put(key, _Prefix(names, now, hour), len(names) + 1)
+        if last is None:
             return 0
-        shared = takewhile(lambda pair: pair[0] == pair[1], zip(names, last.names, strict=False))
-        tokens = sum(_tokens(message, world) for message, _ in zip(counted, shared, strict=False))
+        shared = takewhile(
+            lambda pair: pair[0] == pair[1], zip(names, last.standing(now, price.lifetime), strict=False)
+        )
+        tokens = sum(_tokens(message, world) for message, _ in zip(kept, shared, strict=False))
         return tokens if tokens >= price.minimum else 0
 
 
@@ -136,9 +172,17 @@ def settle(
     price: Price | None,
     cached: tuple[int, int] | None,
     *,
+    marked: Marked | None = None,
     approximate: bool = False,
 ) -> Accounts:
     """The accounts of a request; `cached` is what the simulator says of the raw and of the forwarded prompt."""
+
+    def prompt(world: World, cached: int, price: Price) -> float:
+        sizes = [_tokens(message, world) for message in counted]
+        if marked is None:
+            return prompt_cost(price, sum(sizes), cached)
+        return prompt_cost(price, sum(sizes), cached, sum(sizes[: marked.all]), sum(sizes[: marked.hour]))
+
     raw = sum(message.raw_tokens for message in counted)
     forwarded = sum(message.forwarded_tokens for message in counted)
     by_class, by_rule = attribute(counted)
@@ -156,19 +200,28 @@ def settle(
         cached_raw=cached[0] if cached else None,
         cached_forwarded=cached[1] if cached else None,
         price=price.model if price else None,
-        cost_raw=prompt_cost(price, raw, cached[0]) if price and cached else None,
-        cost_forwarded=prompt_cost(price, forwarded, cached[1]) if price and cached else None,
+        cost_raw=prompt("raw", cached[0], price) if price and cached else None,
+        cost_forwarded=prompt("forwarded", cached[1], price) if price and cached else None,
         cost_output=price.at(forwarded).output * output if price else None,
         cost_reported=_reported_cost(price, reported) if price else None,
         reported=reported,
     )
 
 
-def prompt_cost(price: Price, tokens: int, cached: int) -> float:
-    """Dollars for a prompt of which `cached` tokens are read from the cache and the rest is written to it."""
-    rates = price.at(tokens)
-    rest = rates.write if tokens >= price.minimum else rates.input
-    return rates.read * cached + rest * (tokens - cached)
+def prompt_cost(price: Price, tokens: int, cached: int, kept: int | None = None, hour: int = 0) -> float:
+    """Dollars for a prompt of which `cached` tokens are read from the cache, and the others written to it.
+
+    `kept` and `hour` say how many leading tokens are in the cache then, and how many of them for an hour.
+    """
+    rates, kept = price.at(tokens), tokens if kept is None else kept
+    written = kept - cached if kept >= price.minimum else 0
+    long = min(max(hour - cached, 0), written)
+    return (
+        rates.read * cached
+        + rates.write_hour * long
+        + rates.write * (written - long)
+        + rates.input * (tokens - cached - written)
+    )
 
 
 def attribute(counted: Sequence[Counted]) -> tuple[dict[str, int], dict[str, int]]:
@@ -197,6 +250,8 @@ def read_reported(usage: Mapping[str, object] | None) -> Reported:
     details = details if isinstance(details, Mapping) else {}
     # Messages count beside their input what was read from the cache and written to it; Responses count it in
     beside = _number(usage.get("cache_read_input_tokens")), _number(usage.get("cache_creation_input_tokens"))
+    lasting = usage.get("cache_creation")
+    lasting = lasting if isinstance(lasting, Mapping) else {}
     plain = _number(usage.get("input_tokens"))
     return Reported(
         input=_first(usage.get("prompt_tokens"), None if plain is None else plain + sum(filter(None, beside))),
@@ -204,6 +259,7 @@ def read_reported(usage: Mapping[str, object] | None) -> Reported:
             details.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"), usage.get("cached_tokens"), beside[0]
         ),
         cache_write=_first(details.get("cache_write_tokens"), details.get("cache_creation_tokens"), beside[1]),
+        cache_write_hour=_number(lasting.get("ephemeral_1h_input_tokens")),
         output=_first(usage.get("completion_tokens"), usage.get("output_tokens")),
     )
 
@@ -225,5 +281,7 @@ def _reported_cost(price: Price, reported: Reported) -> float | None:
         return None
     rates = price.at(reported.input)
     read, written = reported.cached or 0, reported.cache_write or 0
+    hour = min(reported.cache_write_hour or 0, written)
     plain = reported.input - read - written
-    return rates.read * read + rates.write * written + rates.input * plain + rates.output * reported.output
+    prompt = rates.read * read + rates.write_hour * hour + rates.write * (written - hour) + rates.input * plain
+    return prompt + rates.output * reported.output

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 from gateway.cache import BoundedCache
+from gateway.recording import marks
 from gateway.recording.accounts import Accounts, CacheSimulator, Counted, read_reported, settle
 from gateway.recording.entries import Change, Entry, Fresh, Head, Told
-from gateway.recording.prices import PriceBook
+from gateway.recording.prices import Price, PriceBook
 from gateway.recording.tokens import TokenCounter
 from gateway.replies import Reply
-from gateway.shapes import SHAPES
+from gateway.shapes import SHAPES, anthropic_messages
 from memory import ExchangeRecord, Message, RewriteRecord, canonical, message_hash
 
 MESSAGE_OVERHEAD = 4
@@ -44,13 +45,16 @@ class _Line:
 class Ledger:
     """Writes entries up, in the order in which they were made."""
 
-    def __init__(self, tokens: TokenCounter, prices: PriceBook) -> None:
+    def __init__(self, tokens: TokenCounter, prices: PriceBook, *, marks_stand: bool = True) -> None:
+        """Where `marks_stand` no more in what requests were, prompts are taken for marked to their ends."""
+        self._marks_stand = marks_stand
         self._counter = tokens
         self._prices = prices
         self._cache = CacheSimulator()
         self._counts: BoundedCache[bytes, int] = BoundedCache(100_000)
         self._lines: BoundedCache[str, _Line] = BoundedCache(MESSAGES)
         self._heads: BoundedCache[bytes, bytes] = BoundedCache(HEAD_BYTES)
+        self._head_marks: BoundedCache[bytes, marks.HeadMarks] = BoundedCache(1000)
 
     def forget(self) -> None:
         """Ask for everything anew: a record was lost on its way, and later ones must not lack its messages."""
@@ -128,31 +132,47 @@ class Ledger:
         name = entry.head.name
         counted = [Counted(raw=name, forwarded=name, raw_tokens=size, forwarded_tokens=size), *line.counted]
         price = self._prices.find(record.model or "")
+        marked = self._marked(entry.head.name, head, line) if price and self._goes_by_marks(record, price) else None
         cached = None
         if price is not None and record.status is not None and record.status >= _REFUSED:
             price, cached = price.free(), (0, 0)  # nor is anything of it in the provider's cache
         elif price is not None:
-            cached = self._cache.look(record.session, counted, price, record.started, record.parent_session)
+            cached = self._cache.look(record.session, counted, price, record.started, record.parent_session, marked)
         output = self._counter.count(reply.words) if reply else 0
         reported = read_reported(reply.usage if reply else None)
-        return settle(counted, output, reported, price, cached, approximate=self._counter.approximate)
+        return settle(counted, output, reported, price, cached, marked=marked, approximate=self._counter.approximate)
+
+    def _goes_by_marks(self, record: ExchangeRecord, price: Price) -> bool:
+        """In other forms, and of other makers, many a server between caches by itself."""
+        return self._marks_stand and price.by_marks and record.shape == anthropic_messages.NAME
+
+    def _marked(self, name: bytes, head: bytes, line: _Line) -> marks.Marked:
+        found = self._head_marks.get(name)
+        if found is None:
+            found = marks.of_head(head)
+            self._head_marks.put(name, found)
+        *others, last = [found.itself, *(message.mark for message in line.counted)]
+        return marks.reach([*others, max(last, found.last)])
 
     def _counted(self, told: Told, novel: bool) -> Counted:
         raw = self._of(told.name, lambda: told.words) + MESSAGE_OVERHEAD
+        mark = marks.of_message(told.content)
         if not told.changes:
-            return Counted(raw=told.name, forwarded=told.name, raw_tokens=raw, forwarded_tokens=raw, novel=novel)
-        name = blake2b(told.name, digest_size=16)
+            name = told.name
+            return Counted(raw=name, forwarded=name, raw_tokens=raw, forwarded_tokens=raw, novel=novel, mark=mark)
+        digest = blake2b(told.name, digest_size=16)
         saved = 0
         for change in told.changes:
-            name.update(change.forwarded.encode())
+            digest.update(change.forwarded.encode())
             saved += self.tokens(change.raw, change.before) - self.tokens(change.forwarded, change.after)
         return Counted(
             raw=told.name,
-            forwarded=name.digest(),
+            forwarded=digest.digest(),
             raw_tokens=raw,
             forwarded_tokens=raw - saved,
             applied=tuple(applied for change in told.changes for applied in change.applied),
             novel=novel,
+            mark=mark,
         )
 
     def _of(self, name: bytes, text: Callable[[], str]) -> int:

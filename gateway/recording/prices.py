@@ -15,7 +15,8 @@ from gateway.cache import BoundedCache
 
 _MINIMUM = 1024
 """Tokens of the shortest prompt that is cached, where the map says nothing else."""
-_LIFETIMES: Mapping[str, float] = {"claude": 300.0, "deepseek": 7200.0}
+_BY_MARKS = "claude"
+_LIFETIMES: Mapping[str, float] = {_BY_MARKS: 300.0, "deepseek": 7200.0}
 _LIFETIME, _LIFETIME_PAID = 600.0, 1800.0
 """Seconds; automatic caches promise minutes, those that charge for writing half an hour."""
 _MAKERS = ("openai", "anthropic", "gemini", "deepseek", "xai", "moonshot", "zai", "minimax", "mistral", "dashscope")
@@ -32,6 +33,8 @@ class Rates:
     """A token of the prompt that was in the provider's cache."""
     write: float
     """One that was not, where there is a cache to put it in."""
+    write_hour: float
+    """The same where it is to be kept for an hour."""
     output: float
 
 
@@ -47,6 +50,8 @@ class Price:
     """A shorter prefix is not cached."""
     lifetime: float
     """Seconds after which an unused prefix is gone."""
+    by_marks: bool = False
+    """Its maker caches a prompt only up to where the request has a mark."""
 
     def at(self, tokens: int) -> Rates:
         """The rates for a request with so many input tokens."""
@@ -54,7 +59,7 @@ class Price:
 
     def free(self) -> Price:
         """The same where nothing is charged: the provider did not take the request."""
-        return replace(self, tiers=((0, Rates(input=0.0, read=0.0, write=0.0, output=0.0)),))
+        return replace(self, tiers=((0, Rates(input=0.0, read=0.0, write=0.0, write_hour=0.0, output=0.0)),))
 
 
 class Minimums:
@@ -161,6 +166,7 @@ def _price(name: str, row: Mapping[str, object], minimum: int) -> Price | None:
         tiers=tiers,
         minimum=minimum,
         lifetime=next((seconds for maker, seconds in _LIFETIMES.items() if maker in name), usual),
+        by_marks=_BY_MARKS in name,
     )
 
 
@@ -185,4 +191,5 @@ def _rates(row: Mapping[str, object], suffix: str) -> Rates | None:
     read = cost("cache_read_input_token_cost")
     # the map says 0, or the price of reading, where writing costs no more than any other input
     write = max(input_, cost("cache_creation_input_token_cost") or 0)
-    return Rates(input=input_, read=input_ if read is None else read, write=write, output=output)
+    hour = max(write, cost("cache_creation_input_token_cost_above_1hr") or 0)
+    return Rates(input=input_, read=input_ if read is None else read, write=write, write_hour=hour, output=output)

@@ -108,7 +108,13 @@ async def test_a_session_over_a_restart_with_a_recall_and_its_accounts(tmp_path:
     assert b"gAAAtar" in up.last.body
 
     stats = json.loads((await taco("stats", "--json", "--request", row.id, "--data", tmp_path)).out)
-    assert stats["accounts"]["reported"] == {"input": 5000, "cached": 4000, "cache_write": None, "output": 12}
+    assert stats["accounts"]["reported"] == {
+        "input": 5000,
+        "cached": 4000,
+        "cache_write": None,
+        "cache_write_hour": None,
+        "output": 12,
+    }
     assert stats["accounts"]["raw_tokens"] > stats["accounts"]["forwarded_tokens"] + 1000
     assert "exec_command" in (await taco("audit", "list", "--data", tmp_path)).out
     assert (await taco("audit", "verify", "--data", tmp_path)).code == 0

@@ -20,11 +20,12 @@ from gateway.recording.accounts import (
     read_reported,
     settle,
 )
+from gateway.recording.marks import Marked
 from gateway.recording.prices import Price, Rates
 from rules_engine.types import Applied
 
-RATES = Rates(input=1.0, read=0.1, write=1.25, output=10.0)
-DEAR = Rates(input=2.0, read=0.2, write=2.5, output=20.0)
+RATES = Rates(input=1.0, read=0.1, write=1.25, write_hour=2.0, output=10.0)
+DEAR = Rates(input=2.0, read=0.2, write=2.5, write_hour=4.0, output=20.0)
 PRICE = Price(model="m", tiers=((0, RATES), (1000, DEAR)), minimum=100, lifetime=300.0)
 
 
@@ -87,6 +88,36 @@ def test_cache_of_the_parent() -> None:
     assert look([("t", 1, [A, C]), ("t", 2, [A, C])], "s", simulator) == [(100, 100), (130, 130)]
 
 
+@pytest.mark.parametrize(
+    ("prompts", "expected"),
+    [
+        pytest.param([(0, [A, B], (0, 0)), (1, [A, B], (0, 0))], [(0, 0)] * 2, id="no marks"),
+        pytest.param([(0, [A, B], (0, 0)), (1, [A, B], (2, 0))], [(0, 0)] * 2, id="a first mark"),
+        pytest.param([(0, [A, B], (2, 0)), (1, [A, B, C], (3, 0))], [(0, 0), (150, 120)], id="marks that move on"),
+        pytest.param([(0, [A, B], (1, 0)), (1, [A, B, C], (3, 0))], [(0, 0), (100, 100)], id="only what was marked"),
+        pytest.param([(0, [A, B], (2, 0)), (1, [A, B], (1, 0))], [(0, 0), (100, 100)], id="only what is marked"),
+        pytest.param(
+            [(0, [A, B], (2, 0)), (1, [C], (0, 0)), (2, [A, B], (2, 0))],
+            [(0, 0), (0, 0), (150, 120)],
+            id="one without marks takes nothing out",
+        ),
+        pytest.param([(0, [A, B], (2, 0)), (301, [A, B], (2, 0))], [(0, 0)] * 2, id="after five minutes"),
+        pytest.param([(0, [A, B], (2, 2)), (3600, [A, B], (2, 2))], [(0, 0), (150, 120)], id="within an hour"),
+        pytest.param([(0, [A, B], (2, 2)), (3601, [A, B], (2, 2))], [(0, 0)] * 2, id="after an hour"),
+        pytest.param([(0, [A, B], (2, 1)), (600, [A, B], (2, 1))], [(0, 0), (100, 100)], id="the part for an hour"),
+    ],
+)
+def test_cache_by_marks(
+    prompts: list[tuple[float, list[Counted], tuple[int, int]]], expected: list[tuple[int, int]]
+) -> None:
+    """Where the provider goes by marks, it keeps a prompt up to the last, for as long as they ask."""
+    simulator = CacheSimulator()
+    assert expected == [
+        simulator.look("s", counted, PRICE, now, marked=Marked(all=reach, hour=hour))
+        for now, counted, (reach, hour) in prompts
+    ]
+
+
 def test_cache_by_model() -> None:
     """Models do not share a cache."""
     simulator = CacheSimulator()
@@ -116,6 +147,23 @@ def test_cache_is_bounded() -> None:
 def test_prompt_cost(tokens: int, cached: int, cost: float) -> None:
     """Cached tokens are read, the others written."""
     assert prompt_cost(PRICE, tokens, cached) == pytest.approx(cost)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "cached", "kept", "hour", "cost"),
+    [
+        pytest.param(500, 0, 0, 0, 500.0, id="no marks: plain input"),
+        pytest.param(500, 0, 99, 99, 500.0, id="marks under the minimum"),
+        pytest.param(500, 0, 400, 0, 400 * 1.25 + 100, id="written up to the mark"),
+        pytest.param(500, 300, 400, 0, 30 + 125 + 100, id="read, written, plain"),
+        pytest.param(500, 0, 400, 400, 800 + 100, id="written for an hour"),
+        pytest.param(500, 100, 400, 300, 10 + 400 + 125 + 100, id="in part for an hour"),
+        pytest.param(500, 300, 400, 200, 30 + 125 + 100, id="what is read is not written"),
+    ],
+)
+def test_prompt_cost_by_marks(tokens: int, cached: int, kept: int, hour: int, cost: float) -> None:
+    """What stands behind the last mark is plain input; what is kept for an hour is dearer to write."""
+    assert prompt_cost(PRICE, tokens, cached, kept, hour) == pytest.approx(cost)
 
 
 @pytest.mark.parametrize(
@@ -198,6 +246,20 @@ def test_attributed_tokens_add_up(counted: list[Counted]) -> None:
             Reported(input=66, cached=50, cache_write=7, output=2),
             id="of Messages, which count beside the input what the cache did",
         ),
+        pytest.param(
+            {
+                "input_tokens": 9,
+                "cache_creation_input_tokens": 7,
+                "cache_creation": {"ephemeral_5m_input_tokens": 2, "ephemeral_1h_input_tokens": 5},
+            },
+            Reported(input=16, cache_write=7, cache_write_hour=5),
+            id="of Messages, kept in part for an hour",
+        ),
+        pytest.param(
+            {"input_tokens": 9, "cache_creation_input_tokens": 7, "cache_creation": [5]},
+            Reported(input=16, cache_write=7),
+            id="of Messages, kept for nobody knows how long",
+        ),
         pytest.param({"input_tokens": 9, "output_tokens": None}, Reported(input=9), id="of a message that begins"),
     ],
 )
@@ -236,6 +298,15 @@ def test_settle() -> None:
     )
 
 
+def test_settle_by_marks() -> None:
+    """Each world is written up to the mark, and the hour is paid as the provider reported it."""
+    reported = Reported(input=160, cached=100, cache_write=40, cache_write_hour=30, output=7)
+    accounts = settle(TURN, 5, reported, PRICE, (100, 100), marked=Marked(all=2, hour=1))
+    assert accounts.cost_raw == pytest.approx(10 + 50 * 1.25 + 60)
+    assert accounts.cost_forwarded == pytest.approx(10 + 20 * 1.25 + 30)
+    assert accounts.cost_reported == pytest.approx(10 + 30 * 2 + 10 * 1.25 + 20 + 70)
+
+
 def test_settle_without_a_price() -> None:
     """Without a price there is no money; the tokens stand."""
     accounts = settle(TURN, 5, Reported(input=1), None, None, approximate=True)
@@ -255,7 +326,13 @@ def test_settle_without_reported_usage(reported: Reported) -> None:
 def test_as_dict_is_plain_data() -> None:
     """The archived form is JSON, with what was not reported as null."""
     plain = json.loads(json.dumps(settle(TURN, 5, Reported(input=3), PRICE, (0, 0)).as_dict()))
-    assert plain["reported"] == {"input": 3, "cached": None, "cache_write": None, "output": None}
+    assert plain["reported"] == {
+        "input": 3,
+        "cached": None,
+        "cache_write": None,
+        "cache_write_hour": None,
+        "output": None,
+    }
     assert plain["saved_by_rule"] == {"gutter": 30, "pip": 30}
 
 

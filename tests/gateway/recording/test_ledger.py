@@ -19,7 +19,7 @@ from gateway.recording.prices import PriceBook
 from gateway.recording.tokens import TokenCounter
 from gateway.rewriter import Outgoing
 from gateway.sessions import Sessions
-from gateway.shapes import chat_completions
+from gateway.shapes import Shape, anthropic_messages, chat_completions
 from gateway.types import Outcome
 from memory import ExchangeRecord, message_hash
 from rules_engine import RuleSet
@@ -33,8 +33,9 @@ SIGHT = FirstSight(ruleset=RuleSet(), shell=True, whole=True, chars=9000, cached
 class Books:
     """A ledger, and the sessions that its exchanges belong to."""
 
-    def __init__(self) -> None:
-        self.ledger, self.handover = Ledger(TOKENS, PRICES), Handover()
+    def __init__(self, shape: Shape = chat_completions, **more: Any) -> None:
+        self.shape, self.sample = shape, SAMPLES[shape.PATH]
+        self.ledger, self.handover = Ledger(TOKENS, PRICES, **more), Handover()
         self.sessions, self.observer = Sessions(), Observer()
         self.pinned: dict[str, Any] = {}
 
@@ -42,8 +43,11 @@ class Books:
         self, steps: list[Step], reply: bytes | None = None, outcome: Outcome = "completed", **more: Any
     ) -> Exchange:
         """An exchange after these steps, with everything new rewritten."""
-        body = dump(SAMPLE.request(steps, **{"model": "gpt-4o"} | more))
-        conversation = chat_completions.read(body, BoundedCache(1 << 20))
+        return self.sent(dump(self.sample.request(steps, **{"model": "gpt-4o"} | more)), reply, outcome)
+
+    def sent(self, body: bytes, reply: bytes | None = None, outcome: Outcome = "completed") -> Exchange:
+        """The same with this body."""
+        conversation = self.shape.read(body, BoundedCache(1 << 20))
         links = chain(conversation, "t")
         seen = self.observer.observe(conversation, "t", links)
         new = frozenset(i.observation.key for one in seen for i in one.items if i.observation.key not in self.pinned)
@@ -52,12 +56,12 @@ class Books:
         fresh = frozenset(pinned.key for pinned in done.wanted)
         history = self.sessions.resume(conversation, links, None)
         self.sessions.remember(conversation, links, history, {})
-        exchange = Exchange(id="r", method="POST", path="/v1/x?q=1", started=10.0, shape=chat_completions, body=body)
+        exchange = Exchange(id="r", method="POST", path="/v1/x?q=1", started=10.0, shape=self.shape, body=body)
         exchange.conversation, exchange.history = conversation, history
         exchange.outgoing = Outgoing(body=body, shown=shown, fresh=fresh, kept=Counter({"short": 1}))
         exchange.status, exchange.outcome, exchange.ended = 200, outcome, 12.0
         exchange.answer_headers = ((b"content-type", b"application/json"),)
-        exchange.reply = [SAMPLE.answer("fine") if reply is None else reply]
+        exchange.reply = [self.sample.answer("fine") if reply is None else reply]
         return exchange
 
     def write_up(self, exchange: Exchange) -> ExchangeRecord:
@@ -111,6 +115,69 @@ def test_what_the_provider_refused_is_not_billed(status: int) -> None:
     found: Any = told.write_up(after).accounts
     assert found["cached_forwarded"] == plain.write_up(plain.close(steps)).accounts["cached_forwarded"]
     assert found["cost_forwarded"] > 0
+
+
+CLAUDE = "claude-sonnet-4-5"
+EPHEMERAL = {"type": "ephemeral"}
+READ = Step("cat words", " ".join(f"word{k}" for k in range(2000)))
+
+
+def figures(books: Books, model: str, *, marked: bool, seconds: float = 9.0, **more: Any) -> Any:
+    """Accounts of the second of two requests, of which the second goes on from the first."""
+    accounts: Any = {}
+    for steps, now in (([*NOISY, READ], 0.0), ([*NOISY, READ, Step("true", "")], seconds)):
+        request = books.sample.request(steps, model=model)
+        if not marked and books.shape is anthropic_messages:
+            del request["messages"][-1]["content"][-1]["cache_control"]
+        exchange = books.sent(dump(request | more))
+        exchange.started = now
+        accounts = books.write_up(exchange).accounts
+    return accounts
+
+
+@pytest.mark.parametrize(
+    ("shape", "model", "marked", "more", "kept"),
+    [
+        pytest.param(anthropic_messages, CLAUDE, True, {}, True, id="a mark that moves on"),
+        pytest.param(anthropic_messages, CLAUDE, False, {}, False, id="no mark"),
+        pytest.param(anthropic_messages, CLAUDE, False, {"cache_control": EPHEMERAL}, True, id="automatic"),
+        pytest.param(anthropic_messages, "deepseek-chat", False, {}, True, id="a maker that asks for none"),
+        pytest.param(chat_completions, CLAUDE, False, {}, True, id="a server that may set them itself"),
+    ],
+)
+def test_claude_caches_what_is_marked(shape: Shape, model: str, marked: bool, more: dict[str, Any], kept: bool) -> None:
+    """Without a mark each request is plain input to it."""
+    accounts = figures(Books(shape), model, marked=marked, **more)
+    price = PRICES.find(model)
+    assert price is not None
+    plain = price.at(0).input * accounts["forwarded_tokens"]
+
+    assert (accounts["cached_raw"] > 0, accounts["cached_forwarded"] > 0) == (kept, kept)
+    assert accounts["cost_forwarded"] < plain / 2 if kept else accounts["cost_forwarded"] == pytest.approx(plain)
+
+
+def test_only_the_system_is_marked() -> None:
+    """Then it is read from the cache, and the messages are plain input each time."""
+    system = [{"type": "text", "text": "word " * 3000, "cache_control": EPHEMERAL}]
+    accounts = figures(Books(anthropic_messages), CLAUDE, marked=False, system=system)
+
+    assert 3000 < accounts["cached_raw"] == accounts["cached_forwarded"] < accounts["forwarded_tokens"] - 2000
+    rest = accounts["forwarded_tokens"] - accounts["cached_forwarded"]
+    assert accounts["cost_forwarded"] == pytest.approx(0.3e-6 * accounts["cached_forwarded"] + 3e-6 * rest)
+
+
+@pytest.mark.parametrize(("mark", "kept"), [(EPHEMERAL, False), (EPHEMERAL | {"ttl": "1h"}, True)])
+def test_an_hour_is_kept_where_it_is_asked_for(mark: dict[str, Any], kept: bool) -> None:
+    """After ten minutes nothing else is left in the cache."""
+    accounts = figures(Books(anthropic_messages), CLAUDE, marked=False, seconds=600.0, cache_control=mark)
+    assert (accounts["cached_forwarded"] > 0) == kept
+
+
+def test_where_marks_do_not_stand_prompts_are_taken_for_marked() -> None:
+    """A recording holds none, whatever its agent sent."""
+    recorded = figures(Books(anthropic_messages, marks_stand=False), CLAUDE, marked=False)
+    assert recorded["cached_forwarded"] > 0
+    assert recorded == figures(Books(anthropic_messages), CLAUDE, marked=True)
 
 
 def test_a_model_without_a_price_costs_nobody_knows() -> None:

@@ -18,6 +18,14 @@ ROWS: dict[str, Any] = {
     "gpt-x-mini": PLAIN,
     "claude-y-4-5": PLAIN
     | {"cache_creation_input_token_cost": 2.5e-6, "cache_read_input_token_cost": 2e-7, "prompt_cache_min_tokens": 4096},
+    "claude-hour": PLAIN
+    | {
+        "cache_creation_input_token_cost": 2.5e-6,
+        "cache_creation_input_token_cost_above_1hr": 4e-6,
+        "input_cost_per_token_above_200k_tokens": 4e-6,
+        "output_cost_per_token_above_200k_tokens": 1.2e-5,
+        "cache_creation_input_token_cost_above_1hr_above_200k_tokens": 8e-6,
+    },
     "router/claude-y-4.5": PLAIN,
     "vast": PLAIN | {"prompt_cache_min_tokens": 6144.0},
     "deepseek/d": PLAIN | {"cache_creation_input_token_cost": 0.0},
@@ -107,8 +115,17 @@ def test_names(book: PriceBook, model: str, listed: str) -> None:
 def test_cache_prices(book: PriceBook, model: str, read: float, write: float, minimum: int, lifetime: float) -> None:
     """What is not listed costs what other input does."""
     price = book.find(model)
-    rates = Rates(input=2e-6, read=read, write=write, output=8e-6)
-    assert price == Price(model=model, tiers=((0, rates),), minimum=minimum, lifetime=lifetime)
+    rates = Rates(input=2e-6, read=read, write=write, write_hour=write, output=8e-6)
+    marks = model.startswith("claude")
+    assert price == Price(model=model, tiers=((0, rates),), minimum=minimum, lifetime=lifetime, by_marks=marks)
+
+
+def test_an_hour_has_a_price_of_its_own(book: PriceBook) -> None:
+    """In long requests, too."""
+    price = book.find("claude-hour")
+    assert price is not None
+    assert [price.at(tokens).write_hour for tokens in (9, 200_001)] == [4e-6, 8e-6]
+    assert price.at(9).write == 2.5e-6
 
 
 @pytest.mark.parametrize(
