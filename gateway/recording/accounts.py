@@ -35,7 +35,7 @@ class Counted:
     applied: tuple[Applied, ...] = ()
     """What made the difference."""
     novel: bool = False
-    """It stands in this session for the first time; else its saving repeats an earlier one."""
+    """Its rewrite was decided now; else its saving repeats an earlier one."""
     mark: int = 0
     """Seconds for which its cache marks ask."""
     shares: tuple[tuple[str, str, int], ...] = field(init=False)

@@ -68,8 +68,6 @@ class Entry:
     """`None` where the request was not a conversation."""
     same: int
     """So many leading messages are those of the session's entry before, forwarded alike."""
-    known: int
-    """So many leading messages were forwarded before."""
     messages: tuple[Told, ...]
     """All further ones."""
     reply: bytes | None

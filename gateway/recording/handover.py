@@ -42,7 +42,6 @@ class Handover:
             record=record,
             head=self._head(exchange.body, conversation) if conversation else None,
             same=same,
-            known=exchange.history.known if exchange.history else 0,
             messages=messages,
             reply=b"".join(exchange.reply) if read else None,
             content_type=fields.get(b"content-type", b"").decode("latin-1"),

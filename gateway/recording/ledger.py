@@ -116,12 +116,12 @@ class Ledger:
             raise Lacking
         del line.names[entry.same :], line.counted[entry.same :]
         out = []
-        for k, told in enumerate(entry.messages, entry.same):
+        for told in entry.messages:
             parent = line.names[-1] if line.names else None
             name = message_hash(parent, told.content)
             out.append(Message(hash=name, parent=parent, role=told.role, content=told.content))
             line.names.append(name)
-            line.counted.append(self._counted(told, k >= entry.known))
+            line.counted.append(self._counted(told))
         self._lines.put(session, line, len(line.names) + 1)
         return tuple(out), line
 
@@ -154,12 +154,12 @@ class Ledger:
         *others, last = [found.itself, *(message.mark for message in line.counted)]
         return marks.reach([*others, max(last, found.last)])
 
-    def _counted(self, told: Told, novel: bool) -> Counted:
+    def _counted(self, told: Told) -> Counted:
         raw = self._of(told.name, lambda: told.words) + MESSAGE_OVERHEAD
         mark = marks.of_message(told.content)
         if not told.changes:
             name = told.name
-            return Counted(raw=name, forwarded=name, raw_tokens=raw, forwarded_tokens=raw, novel=novel, mark=mark)
+            return Counted(raw=name, forwarded=name, raw_tokens=raw, forwarded_tokens=raw, mark=mark)
         digest = blake2b(told.name, digest_size=16)
         saved = 0
         for change in told.changes:
@@ -171,7 +171,7 @@ class Ledger:
             raw_tokens=raw,
             forwarded_tokens=raw - saved,
             applied=tuple(applied for change in told.changes for applied in change.applied),
-            novel=novel,
+            novel=any(change.fresh for change in told.changes),
             mark=mark,
         )
 

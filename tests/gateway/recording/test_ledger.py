@@ -99,6 +99,16 @@ def test_what_is_sent_again_is_saved_again() -> None:
     assert second.session == first.session
 
 
+def test_what_was_saved_before_a_restart_is_not_saved_anew() -> None:
+    """Neither the sessions nor the books remember it then; the decision does."""
+    before, after = Books(), Books()
+    first: Any = before.write_up(before.close(NOISY)).accounts
+    after.pinned = before.pinned
+    again: Any = after.write_up(after.close([*NOISY, Step("true", "")])).accounts
+
+    assert (again["novel_saved"], again["repeat_saved"]) == (0, first["novel_saved"])
+
+
 @pytest.mark.parametrize("status", [400, 429, 502, 529])
 def test_what_the_provider_refused_is_not_billed(status: int) -> None:
     """Its tokens were sent and forwarded; and the next request finds in the cache what it found without it."""
