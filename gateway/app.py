@@ -85,7 +85,9 @@ async def build(config: Config, data: Path, clock: Callable[[], float] = time.ti
         spill = Spill(data / "spill")
         stack.callback(spill.close)
         kept = Logged(archive, RawLog(data))
-        reserve = Bookkeeper(Ledger(TokenCounter(rough=True), PriceBook()), kept, spill, time.monotonic)
+        reserve = Bookkeeper(
+            Ledger(TokenCounter(rough=True), PriceBook()), kept, spill, time.monotonic, archive.left_off
+        )
         books = await stack.enter_async_context(keeping(data, reserve))
         recorder = Recorder(books, reserve, config.store.queue, time.monotonic)
         archiving = Archiving(data, clock, in_a_process(config))

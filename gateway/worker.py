@@ -65,7 +65,7 @@ def _keep_books(data: Path, calls: BinaryIO, answers: BinaryIO) -> None:
     with asyncio.Runner() as runner:
         archive, spill = runner.run(Archive.open(data)), Spill(data / "spill")
         kept = Logged(archive, RawLog(data))
-        books = Bookkeeper(Ledger(TokenCounter(), PriceBook()), kept, spill, time.monotonic)
+        books = Bookkeeper(Ledger(TokenCounter(), PriceBook()), kept, spill, time.monotonic, archive.left_off)
         gc.freeze()
         gc.set_threshold(*GARBAGE)
         while (entries := _read(calls)) is not None:

@@ -23,6 +23,7 @@ from memory.spill import Spill
 from memory.types import (
     ExchangeRecord,
     ExchangeRow,
+    LeftOff,
     Message,
     Outcome,
     Report,
@@ -42,6 +43,7 @@ __all__ = [
     "ExchangeRow",
     "Forgotten",
     "Found",
+    "LeftOff",
     "Logged",
     "Message",
     "Outcome",

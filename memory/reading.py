@@ -13,7 +13,7 @@ from memory import contents
 from memory.db import Database, Row
 from memory.L4_raw_sessions.zipped import Zipped
 from memory.rows import inflate
-from memory.types import ExchangeRow, Message, RewriteRow, RewriteTexts, SignalRecord, Totals
+from memory.types import ExchangeRow, LeftOff, Message, RewriteRow, RewriteTexts, SignalRecord, Totals
 
 PATIENCE = 2.0
 
@@ -31,6 +31,9 @@ _EXAMPLES = """SELECT id, max(ended) FROM exchanges WHERE tenant = ? AND tip IS 
     json_extract(reported, '$.prompt_cache_hit_tokens'), json_extract(reported, '$.cached_tokens'),
     json_extract(reported, '$.input_tokens_details.cached_tokens'), json_extract(reported, '$.cache_read_input_tokens'), 0) > 0
   ORDER BY 2 DESC LIMIT 1000"""
+
+_LAST = """SELECT model, started, tip FROM exchanges
+  WHERE session = ? AND tenant = ? AND tip IS NOT NULL AND status < 400 ORDER BY ended DESC LIMIT 1"""
 
 _NAMES = "SELECT hash FROM messages WHERE content = ? LIMIT 10"
 
@@ -117,6 +120,15 @@ class Reader:
         whose = "coalesce(?, tenant) = tenant AND tip IS NOT NULL"
         sql = f"SELECT session FROM exchanges WHERE {whose} GROUP BY session ORDER BY max(ended) DESC LIMIT ?"
         return [session for (session,) in await self._rows(sql, tenant, limit)]
+
+    async def left_off(self, session: str, tenant: str) -> LeftOff | None:
+        """Where a tenant's session stood when it was last heard of; `None` if it never was."""
+        rows = await self._rows(_LAST, session, tenant)
+        if not rows:
+            return None
+        model, started, tip = rows[0]
+        names = frozenset(hash_ for hash_, *_ in await self._rows(_CHAIN, tip))
+        return LeftOff(model=model, started=started, messages=names)
 
     async def conversation(self, session: str) -> tuple[Message, ...]:
         """What was said in a session up to its last answer; messages that were forgotten have no content."""

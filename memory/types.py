@@ -160,6 +160,16 @@ class RewriteRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOff:
+    """The last request of a session that its provider took."""
+
+    model: str | None
+    started: float
+    messages: frozenset[str]
+    """Their names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
     """Sums over exchanges."""
 

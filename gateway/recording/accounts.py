@@ -140,6 +140,11 @@ class CacheSimulator:
                 self._look(session, "forwarded", kept, hour, price, now, parent),
             )
 
+    def knows(self, session: str, price: Price) -> bool:
+        """Whether anything of a session was looked at."""
+        with self._lock:
+            return self._prefixes.has((session, price.model, "raw"))
+
     def _look(
         self,
         session: str,

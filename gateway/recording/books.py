@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from gateway.recording.entries import Entry, Report
 from gateway.recording.ledger import Lacking, Ledger
-from memory import ExchangeRecord, Spill, StoreError, Takes
+from memory import ExchangeRecord, LeftOff, Spill, StoreError, Takes
 
 RETRY_SECONDS = 5.0
+
+
+FindLeftOff = Callable[[str, str], Awaitable[LeftOff | None]]
+"""(session, tenant) → where the archive has it left off."""
 
 
 class Books(Protocol):
@@ -36,8 +40,11 @@ class _Batch:
 class Bookkeeper:
     """Books in this process."""
 
-    def __init__(self, ledger: Ledger, archive: Takes, spill: Spill, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, ledger: Ledger, archive: Takes, spill: Spill, clock: Callable[[], float], left_off: FindLeftOff
+    ) -> None:
         self._ledger = ledger
+        self._find_left_off = left_off
         self._archive = archive
         self._spill = spill
         self._clock = clock
@@ -47,7 +54,8 @@ class Bookkeeper:
     async def take(self, entries: Sequence[Entry]) -> Report:
         """Record them, all in one transaction."""
         batch = _Batch()
-        records = await asyncio.to_thread(self._write_up, entries, batch)
+        left_off = await self._left_off(entries)
+        records = await asyncio.to_thread(self._write_up, entries, left_off, batch)
         await self._store(records, batch)
         return Report(
             recorded=batch.recorded,
@@ -60,11 +68,29 @@ class Bookkeeper:
             faults=tuple(batch.faults),
         )
 
-    def _write_up(self, entries: Sequence[Entry], batch: _Batch) -> list[ExchangeRecord]:
+    async def _left_off(self, entries: Sequence[Entry]) -> dict[str, LeftOff]:
+        """Where sessions stood that the ledger does not know: after a restart they go on."""
+        found: dict[str, LeftOff] = {}
+        if self._clock() < self._next_try:
+            return found
+        sessions = {(e.record.session, e.record.tenant) for e in entries if e.head and not e.same}
+        for session, tenant in sessions:
+            if not self._ledger.knows(session):
+                try:
+                    left_off = await self._find_left_off(session, tenant)
+                except StoreError:
+                    return found  # what is cached is reckoned as little as before
+                if left_off is not None:
+                    found[session] = left_off
+        return found
+
+    def _write_up(
+        self, entries: Sequence[Entry], left_off: Mapping[str, LeftOff], batch: _Batch
+    ) -> list[ExchangeRecord]:
         records = []
         for place, entry in enumerate(entries):
             try:
-                records.append(self._ledger.write_up(entry))
+                records.append(self._ledger.write_up(entry, left_off.get(entry.record.session)))
             except Lacking:
                 batch.lacking.append(place)
             except Exception:  # one that cannot be written up must not cost the others

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from itertools import takewhile
 
 from gateway.cache import BoundedCache
 from gateway.recording import marks
@@ -17,7 +18,7 @@ from gateway.recording.prices import Price, PriceBook
 from gateway.recording.tokens import TokenCounter
 from gateway.replies import Reply
 from gateway.shapes import SHAPES, anthropic_messages
-from memory import ExchangeRecord, Message, RewriteRecord, canonical, message_hash
+from memory import ExchangeRecord, LeftOff, Message, RewriteRecord, canonical, message_hash
 
 MESSAGE_OVERHEAD = 4
 """Tokens that a chat format spends around each message."""
@@ -61,11 +62,18 @@ class Ledger:
         self._lines = BoundedCache(MESSAGES)
         self._heads = BoundedCache(HEAD_BYTES)
 
-    def write_up(self, entry: Entry) -> ExchangeRecord:
-        """The record of an exchange. Raises `Lacking` if the entry is not whole for this ledger."""
+    def knows(self, session: str) -> bool:
+        """Whether it has the messages of a session."""
+        return self._lines.has(session)
+
+    def write_up(self, entry: Entry, left_off: LeftOff | None = None) -> ExchangeRecord:
+        """The record of an exchange. Raises `Lacking` if the entry is not whole for this ledger.
+
+        `left_off` says where the session stood that this ledger does not know: that much may be in the provider's cache.
+        """
         session = entry.record.session
         try:
-            return self._write_up(entry)
+            return self._write_up(entry, left_off)
         except BaseException:
             self._lines.drop(session)  # it may be half as long as the next entry takes it to be
             raise
@@ -74,12 +82,12 @@ class Ledger:
         """How many `text`, whose digest is given, has."""
         return self._of(bytes.fromhex(digest), lambda: text)
 
-    def _write_up(self, entry: Entry) -> ExchangeRecord:
+    def _write_up(self, entry: Entry, left_off: LeftOff | None) -> ExchangeRecord:
         reply = _reply(entry)
         head = self._head(entry.head) if entry.head else b""
         messages, line = self._extend(entry) if entry.head else ((), _Line())
         tip = line.names[-1] if line.names else None
-        accounts = self._settle(entry, head, line, reply).as_dict() if entry.head else {}
+        accounts = self._settle(entry, head, line, reply, left_off).as_dict() if entry.head else {}
         for k in range(entry.same, len(line.counted)):
             line.counted[k] = replace(line.counted[k], novel=False)
         record = entry.record
@@ -125,7 +133,9 @@ class Ledger:
         self._lines.put(session, line, len(line.names) + 1)
         return tuple(out), line
 
-    def _settle(self, entry: Entry, head: bytes, line: _Line, reply: Reply | None) -> Accounts:
+    def _settle(
+        self, entry: Entry, head: bytes, line: _Line, reply: Reply | None, left_off: LeftOff | None
+    ) -> Accounts:
         assert entry.head is not None
         record = entry.record
         size = self._of(entry.head.name, lambda: head.decode("utf-8", "replace"))
@@ -133,6 +143,8 @@ class Ledger:
         counted = [Counted(raw=name, forwarded=name, raw_tokens=size, forwarded_tokens=size), *line.counted]
         price = self._prices.find(record.model or "")
         marked = self._marked(entry.head.name, head, line) if price and self._goes_by_marks(record, price) else None
+        if price is not None and left_off is not None and left_off.model == record.model:
+            self._go_on(record.session, left_off, counted, line, price, marked)
         cached = None
         if price is not None and record.status is not None and record.status >= _REFUSED:
             price, cached = price.free(), (0, 0)  # nor is anything of it in the provider's cache
@@ -141,6 +153,21 @@ class Ledger:
         output = self._counter.count(reply.words) if reply else 0
         reported = read_reported(reply.usage if reply else None)
         return settle(counted, output, reported, price, cached, marked=marked, approximate=self._counter.approximate)
+
+    def _go_on(
+        self,
+        session: str,
+        left_off: LeftOff,
+        counted: list[Counted],
+        line: _Line,
+        price: Price,
+        marked: marks.Marked | None,
+    ) -> None:
+        """What the session sent last was forwarded as it is now: decisions stand. Its head is taken for the same."""
+        if not self._cache.knows(session, price):
+            sent = sum(1 for _ in takewhile(left_off.messages.__contains__, line.names)) + 1
+            before = marked.within(sent) if marked else None
+            self._cache.look(session, counted[:sent], price, left_off.started, marked=before)
 
     def _goes_by_marks(self, record: ExchangeRecord, price: Price) -> bool:
         """In other forms, and of other makers, many a server between caches by itself."""

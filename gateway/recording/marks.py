@@ -24,6 +24,10 @@ class Marked:
     hour: int
     """The same of those marks that ask for an hour."""
 
+    def within(self, messages: int) -> Marked:
+        """Those in so many leading messages."""
+        return Marked(all=min(self.all, messages), hour=min(self.hour, messages))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadMarks:

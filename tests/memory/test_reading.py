@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memory import Archive, ExchangeRecord, Message, RewriteRecord, RewriteTexts, SignalRecord
+from memory import Archive, ExchangeRecord, LeftOff, Message, RewriteRecord, RewriteTexts, SignalRecord
 from memory.reading import add
 
 Chain = Callable[..., tuple[Message, ...]]
@@ -144,6 +144,24 @@ async def test_sessions(archive: Archive, chain: Chain, record: Record) -> None:
     assert await archive.sessions(None, 5) == ["other", "new", "old"]
     assert await archive.conversation("old") == (question, answer, more)
     assert await archive.conversation("nobody knows") == ()
+
+
+async def test_left_off(archive: Archive, chain: Chain, record: Record) -> None:
+    """A session stands at the last request that was taken; nobody else's session of the same name counts."""
+    question, answer, more = chain("a", {"role": "assistant", "content": "b"}, "c")
+    await archive.append(
+        [
+            record("1", [question, answer], started=5.0, ended=6.0),
+            record("2", [question], started=3.0, ended=4.0),
+            record("3", [question, answer, more], status=529, ended=9.0),
+            record("4", [question, answer, more], tenant="another", ended=9.0),
+            record("5", ended=10.0),
+        ]
+    )
+    names = frozenset({question.hash, answer.hash})
+    assert await archive.left_off("session 1", "tenant") == LeftOff(model="small", started=5.0, messages=names)
+    assert await archive.left_off("session 2", "tenant") is None
+    assert await archive.left_off("session 1", "nobody") is None
 
 
 async def test_examples(archive: Archive, chain: Chain, record: Record) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,10 @@ import pytest
 from gateway.exchange import Exchange
 from gateway.recording import books as module
 from gateway.recording.books import Bookkeeper
-from gateway.recording.entries import Entry, Report
+from gateway.recording.entries import Entry, Head, Report
 from gateway.recording.handover import Handover
 from gateway.recording.ledger import Lacking
-from memory import ExchangeRecord, Spill, StoreError
+from memory import ExchangeRecord, LeftOff, Spill, StoreError
 
 
 class Clock:
@@ -35,8 +36,16 @@ class Ledger:
         """Note that a record was lost."""
         self.forgotten += 1
 
-    def write_up(self, entry: Entry) -> ExchangeRecord:
+    def __init__(self) -> None:
+        self.left_off: list[LeftOff | None] = []
+
+    def knows(self, session: str) -> bool:
+        """The session is one that was met before."""
+        return session == "met"
+
+    def write_up(self, entry: Entry, left_off: LeftOff | None = None) -> ExchangeRecord:
         """The record as it stands in the entry."""
+        self.left_off.append(left_off)
         if entry.record.id == "bad":
             raise ValueError("cannot be written up")
         if entry.record.id == "torn":
@@ -52,6 +61,12 @@ class Archive:
         self.broken = False
         self.asked = 0
 
+    async def left_off(self, session: str, tenant: str) -> LeftOff | None:
+        """Knows where all but new sessions stood."""
+        if self.broken:
+            raise StoreError("broken")
+        return None if session == "new" else LeftOff(model=tenant, started=1.0, messages=frozenset({session}))
+
     async def append(self, records: Sequence[ExchangeRecord]) -> None:
         """Take all or none."""
         self.asked += 1
@@ -65,7 +80,13 @@ class Kept:
 
     def __init__(self, folder: Path) -> None:
         self.ledger, self.archive, self.clock = Ledger(), Archive(), Clock()
-        self.books = Bookkeeper(self.ledger, self.archive, Spill(folder / "spill"), self.clock)  # type: ignore[arg-type]
+        self.books = Bookkeeper(
+            self.ledger,  # type: ignore[arg-type]
+            self.archive,
+            Spill(folder / "spill"),
+            self.clock,
+            self.archive.left_off,
+        )
 
     async def take(self, *ids: str) -> Report:
         """A batch of exchanges with these names."""
@@ -73,6 +94,23 @@ class Kept:
         return await self.books.take(
             [handover.entry(Exchange(id=name, method="POST", path="/", started=0.0, ended=1.5)) for name in ids]
         )
+
+
+async def test_where_a_session_stood_is_asked_once(tmp_path: Path) -> None:
+    """Only of what the ledger does not know; a store that cannot say it holds nothing up."""
+    kept = Kept(tmp_path)
+    (plain,) = [Handover().entry(Exchange(id="a", method="POST", path="/", started=0.0))]
+    head = Head(name=b"h", content=b"{}")
+    entries = [
+        replace(plain, head=head, record=replace(plain.record, session=session, tenant="t"))
+        for session in ("gone", "met", "new")
+    ]
+    await kept.books.take([*entries, plain])
+    gone = LeftOff(model="t", started=1.0, messages=frozenset({"gone"}))
+    assert kept.ledger.left_off == [gone, None, None, None]
+
+    kept.archive.broken = True
+    assert (await kept.books.take(entries)).spilled == 3
 
 
 async def test_what_is_taken_is_stored_and_said_in_a_line(tmp_path: Path) -> None:

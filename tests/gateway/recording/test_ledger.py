@@ -21,7 +21,7 @@ from gateway.rewriter import Outgoing
 from gateway.sessions import Sessions
 from gateway.shapes import Shape, anthropic_messages, chat_completions
 from gateway.types import Outcome
-from memory import ExchangeRecord, message_hash
+from memory import ExchangeRecord, LeftOff, message_hash
 from rules_engine import RuleSet
 from tests.samples import PROGRESS, SAMPLES, Step, dump
 
@@ -70,6 +70,9 @@ class Books:
 
 
 NOISY = [Step("tar cvf a.tar .", PROGRESS)]
+CLAUDE = "claude-sonnet-4-5"
+EPHEMERAL = {"type": "ephemeral"}
+READ = Step("cat words", " ".join(f"word{k}" for k in range(2000)))
 
 
 def test_tokens_are_counted_in_both_worlds() -> None:
@@ -109,6 +112,32 @@ def test_what_was_saved_before_a_restart_is_not_saved_anew() -> None:
     assert (again["novel_saved"], again["repeat_saved"]) == (0, first["novel_saved"])
 
 
+@pytest.mark.parametrize(
+    ("shape", "model", "started", "kept"),
+    [
+        pytest.param(chat_completions, "gpt-4o", 0.0, True, id="at once"),
+        pytest.param(chat_completions, "gpt-4o", -9000.0, False, id="long after"),
+        pytest.param(chat_completions, "gpt-4o-mini", 0.0, False, id="with another model"),
+        pytest.param(anthropic_messages, CLAUDE, 0.0, True, id="where marks moved on"),
+    ],
+)
+def test_a_session_goes_on_where_it_left_off(shape: Shape, model: str, started: float, kept: bool) -> None:
+    """After a restart, what it sent last is in the provider's cache for as long as ever."""
+    named = "gpt-4o" if shape is chat_completions else model
+    before, after = Books(shape), Books(shape)
+    steps = [*NOISY, READ, Step("true", "")]
+    sent = before.write_up(before.close(steps[:2], model=named))
+    after.pinned = before.pinned
+    left = LeftOff(model=model, started=started, messages=frozenset(m.hash for m in sent.messages))
+    went_on = before.write_up(before.close(steps, model=named))
+    again = after.ledger.write_up(after.handover.entry(after.close(steps, model=named)), left)
+    cached: Any = [record.accounts["cached_forwarded"] for record in (went_on, again)]
+
+    assert (cached[1] > 0) == kept
+    if kept and shape is chat_completions:
+        assert cached[0] == cached[1]
+
+
 @pytest.mark.parametrize("status", [400, 429, 502, 529])
 def test_what_the_provider_refused_is_not_billed(status: int) -> None:
     """Its tokens were sent and forwarded; and the next request finds in the cache what it found without it."""
@@ -125,11 +154,6 @@ def test_what_the_provider_refused_is_not_billed(status: int) -> None:
     found: Any = told.write_up(after).accounts
     assert found["cached_forwarded"] == plain.write_up(plain.close(steps)).accounts["cached_forwarded"]
     assert found["cost_forwarded"] > 0
-
-
-CLAUDE = "claude-sonnet-4-5"
-EPHEMERAL = {"type": "ephemeral"}
-READ = Step("cat words", " ".join(f"word{k}" for k in range(2000)))
 
 
 def figures(books: Books, model: str, *, marked: bool, seconds: float = 9.0, **more: Any) -> Any:
