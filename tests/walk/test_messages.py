@@ -130,3 +130,18 @@ async def test_results_that_the_provider_may_clear_are_no_source(tmp_path: Path)
             await send(gateway, request(*turns[:size], context_management=edits))
 
     assert results(up) == [LISTING, LISTING]
+
+
+async def test_a_restart_empties_no_cache(tmp_path: Path) -> None:
+    """What was marked within the last minutes is cached as far as it comes again, and what was saved before is no news."""
+    first = [asked("tar"), told(tar=PROGRESS)]
+    head = {"model": "claude-sonnet-4-5", "system": [{"type": "text", "text": "word " * 2000, **MARK}]}
+    rows = []
+    async with upstream(whole(SAMPLE.answer("ok", USAGE))) as up:
+        for more in ([], [asked("ls"), told(ls="a.py")]):
+            async with service(configured(up.url), tmp_path) as gateway:
+                said = request(*first, *more, **head)
+                rows.append((await gateway.row(await send(gateway, said))).accounts)
+
+    assert rows[0]["cached_forwarded"] == 0 < rows[1]["cached_forwarded"]
+    assert rows[0]["novel_saved"] == rows[1]["repeat_saved"] > 0 == rows[1]["novel_saved"]
