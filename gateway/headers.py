@@ -37,10 +37,24 @@ def passing(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 def forwarded(headers: Headers, upstream: Upstream) -> Headers:
     """A request's headers as an upstream gets them: the client's, with one key at most. Raises `MissingKey`."""
-    keeps = any(name in _KEYS for name, _ in headers) and upstream.client_key
-    dropped = _ANEW if upstream.client_key else _ANEW | _KEYS
-    theirs = tuple(pair for pair in passing(headers) if pair[0] not in dropped)
-    return theirs if keeps else (*theirs, *_our_key(upstream, headers))
+    theirs = tuple(pair for pair in passing(headers) if pair[0] not in _ANEW)
+    if upstream.client_key and any(map(_is_key, theirs)):
+        return theirs
+    ours = _our_key(upstream, headers)
+    return (*(pair for pair in theirs if pair[0] not in _KEYS), *ours) if ours else theirs
+
+
+def length_of(headers: Headers) -> Headers:
+    """The header that says how long a body is, if the client knew it when it began to send."""
+    if any(name == b"transfer-encoding" for name, _ in headers):
+        return ()
+    return tuple(pair for pair in headers if pair[0] == b"content-length")[:1]
+
+
+def _is_key(header: tuple[bytes, bytes]) -> bool:
+    """It holds a key, and not only the word before one: some clients send that where none is set."""
+    name, value = header
+    return name in _KEYS and value.strip().lower() not in (b"", b"bearer")
 
 
 def _our_key(upstream: Upstream, headers: Headers) -> Headers:
@@ -49,7 +63,7 @@ def _our_key(upstream: Upstream, headers: Headers) -> Headers:
         raise MissingKey(f"upstream '{upstream.name}' needs a key: set {upstream.key_env or 'key_env'}")
     if key is None:
         return ()
-    if not any(name in _KEYS for name, _ in headers) and is_foreign(as_text(dict(headers).get(b"origin", b""))):
+    if not any(map(_is_key, headers)) and is_foreign(as_text(dict(headers).get(b"origin", b""))):
         raise MissingKey("a page of another site gets no key of ours: send your own")
     return (
         ((b"x-api-key", key.encode()),)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from gateway import inbound
 from gateway.config import Config
-from gateway.errors import GatewayError
+from gateway.errors import GatewayError, UpstreamUnreachable
 from gateway.providers import Route, Routes, spoken
 from gateway.shapes import spoken_at
 from gateway.types import Request
+
+PATIENCE = 10.0
+"""Seconds that one upstream has for its list: the others' should not wait for longer."""
 
 
 def has_several(routes: Routes, scope: Scope) -> bool:
@@ -31,6 +35,11 @@ async def list_models(routes: Routes, config: Config, scope: Scope, receive: Rec
     except GatewayError as error:
         await _refusal(error, got)(scope, receive, send)
         return
+    with suppress(inbound.ClientLeft):
+        await inbound.unless_left(receive, _list(routes, got, scope, receive, send))
+
+
+async def _list(routes: Routes, got: inbound.Inbound, scope: Scope, receive: Receive, send: Send) -> None:
     lists = await asyncio.gather(*(_models_of(route, got) for route in routes.speaking(spoken(got.fields))))
     seen: dict[str, dict[str, object]] = {}
     for model in (one for listed in lists if isinstance(listed, list) for one in listed):
@@ -47,13 +56,16 @@ async def _models_of(route: Route, got: inbound.Inbound) -> list[dict[str, objec
     headers = inbound.without(got.headers, b"accept-encoding")
     request = Request(id=got.id, method="GET", path=got.path, headers=headers, body=b"", model=None, stream=False)
     try:
-        answer = await route.provider.send(request)
-        try:
-            body = b"".join([chunk async for chunk in answer.chunks()])
-        finally:
-            await answer.aclose()
+        async with asyncio.timeout(PATIENCE):
+            answer = await route.provider.send(request)
+            try:
+                body = b"".join([chunk async for chunk in answer.chunks()])
+            finally:
+                await answer.aclose()
     except GatewayError as error:
         return _refusal(error, got)
+    except TimeoutError:
+        return _refusal(UpstreamUnreachable(f"upstream '{route.upstream.name}' gave no list in {PATIENCE:g} s"), got)
     data = _listed(body)
     if data is not None:
         return data

@@ -20,7 +20,7 @@ MAY_IMPORT = {
 }
 OWNERS = {
     "litellm": {"gateway/providers/via_litellm.py"},
-    "aiohttp": {"gateway/providers/passthrough.py"},
+    "aiohttp": {"gateway/providers/passthrough.py", "gateway/channels.py"},
     "aiosqlite": {"memory/db.py"},
     "tiktoken": {"gateway/recording/tokens.py"},
     "yaml": {"gateway/config.py"},

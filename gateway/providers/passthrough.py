@@ -12,9 +12,10 @@ import aiohttp
 from multidict import CIMultiDict
 from yarl import URL
 
+from gateway.channels import Socket, refuse_redirect
 from gateway.config import Upstream
 from gateway.errors import GatewayError, UpgradeRefused, UpstreamBroke, UpstreamUnreachable
-from gateway.headers import as_text, forwarded, passing
+from gateway.headers import as_text, forwarded, length_of, passing
 from gateway.network import open_socket, proxy_to, trusted
 from gateway.types import Answer, Channel, Headers, Request
 
@@ -62,6 +63,7 @@ class Passthrough:
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds, sock_read=read_seconds)
         tracing = aiohttp.TraceConfig()
         tracing.on_connection_reuseconn.append(_note_kept)
+        tracing.on_request_redirect.append(refuse_redirect)
         session = aiohttp.ClientSession(
             timeout=timeout,
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=30, ssl=trusted(), socket_factory=open_socket),
@@ -73,7 +75,7 @@ class Passthrough:
             max_line_size=_HEAD,
             max_field_size=_HEAD,
             max_headers=_HEADERS,
-            ws_response_class=_Socket,
+            ws_response_class=Socket,
         )
         return cls(upstream, session)
 
@@ -108,7 +110,7 @@ class Passthrough:
             raise UpgradeRefused(f"upstream '{self._upstream.name}' refused a WebSocket", error.status, told) from error
         except (aiohttp.ClientError, TimeoutError) as error:
             raise self._unreachable(error) from error
-        assert isinstance(socket, _Socket)
+        assert isinstance(socket, Socket)
         return socket
 
     def _url(self, request: Request) -> URL:
@@ -116,6 +118,8 @@ class Passthrough:
 
     def _headers(self, request: Request) -> CIMultiDict[str]:
         pairs = forwarded(request.headers, self._upstream)
+        if not isinstance(request.body, bytes):  # it goes on as it comes, and some upstreams read by its length
+            pairs = (*pairs, *length_of(request.headers))
         return CIMultiDict((name.decode("latin-1"), as_text(value)) for name, value in pairs)
 
     def _unreachable(self, error: BaseException) -> GatewayError:
@@ -138,39 +142,6 @@ def _never_arrived(error: BaseException, attempt: _Attempt, request: Request) ->
     gone = isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError)
     soon = time.monotonic() - attempt.began < _STALE
     return gone and attempt.kept and soon and isinstance(request.body, bytes)
-
-
-class _Socket(aiohttp.ClientWebSocketResponse):
-    """A WebSocket under way."""
-
-    def __init__(
-        self, reader: Any, writer: Any, protocol: str | None, response: aiohttp.ClientResponse, *more: Any, **named: Any
-    ) -> None:
-        super().__init__(reader, writer, protocol, response, *more, **named)
-        self.headers: Headers = passing(response.raw_headers)
-        self.reason = ""
-
-    @property
-    def code(self) -> int:
-        """With which it was closed."""
-        return self.close_code or 1006
-
-    async def send(self, message: str | bytes) -> None:
-        """Pass a message on."""
-        await (self.send_str(message) if isinstance(message, str) else self.send_bytes(message))
-
-    async def messages(self) -> AsyncIterator[str | bytes]:
-        """What comes, until it is closed."""
-        while True:
-            message = await self.receive()
-            if message.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
-                self.reason = str(message.extra or "") if message.type is aiohttp.WSMsgType.CLOSE else ""
-                return
-            yield message.data
-
-    async def aclose(self, code: int = 1000) -> None:
-        """Close it, if it is not closed yet."""
-        await self.close(code=code)
 
 
 class _Response:

@@ -246,6 +246,16 @@ async def test_3_15_03_other_answers_stream(line: Wire) -> None:
         assert [piece async for piece in pieces] == [b"two"]
 
 
+@pytest.mark.parametrize("body", [b"", b"sound", b"\x00" * 300_000], ids=["nothing", "a short one", "a long one"])
+async def test_3_15_03_an_upload_is_as_long_as_the_client_says(body: bytes, line: Wire) -> None:
+    """Some upstreams take no upload without its length, and others read nothing of it."""
+    await line.ask(whole(b"{}"), "/v1/files", body, headers=[("content-type", "audio/wav")])
+
+    assert line.up.last.header("content-length") == [str(len(body))]
+    assert line.up.last.header("transfer-encoding") == []
+    assert line.up.last.body == body
+
+
 async def test_3_15_03_other_uploads_stream(line: Wire) -> None:
     """The first piece of an upload is with the upstream before the client has sent the second."""
     count = len(line.up.calls)

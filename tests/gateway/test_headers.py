@@ -67,8 +67,23 @@ def test_who_may_use_a_key_of_ours(headers: tuple[tuple[bytes, bytes], ...], mon
 
 
 @pytest.mark.parametrize("client_key", [True, False])
-def test_a_page_of_another_site_does_not_spend_our_key(client_key: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("more", [(), ((b"authorization", b"Bearer "),)], ids=["nothing", "an empty key"])
+def test_a_page_of_another_site_does_not_spend_our_key(
+    more: tuple[tuple[bytes, bytes], ...], client_key: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A browser sends whatever a page wants it to, to this machine too."""
     monkeypatch.setenv("OURS", "ours")
     with pytest.raises(MissingKey, match="another site"):
-        forwarded(((b"origin", b"https://evil.test"),), Upstream(name="up", key_env="OURS", client_key=client_key))
+        forwarded(
+            ((b"origin", b"https://evil.test"), *more), Upstream(name="up", key_env="OURS", client_key=client_key)
+        )
+
+
+@pytest.mark.parametrize("empty", [(b"authorization", b"Bearer "), (b"authorization", b""), (b"x-api-key", b" ")])
+def test_an_empty_key_is_none(empty: tuple[bytes, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours is used instead; where we have none either, it goes on as it came."""
+    upstream = Upstream(name="up", key_env="OURS")
+    assert forwarded((empty, (b"x-one", b"1")), upstream) == (empty, (b"x-one", b"1"))
+    monkeypatch.setenv("OURS", "ours")
+    assert forwarded((empty, (b"x-one", b"1")), upstream) == ((b"x-one", b"1"), (b"authorization", b"Bearer ours"))
+    assert forwarded((empty, (b"api-key", b"mine")), upstream) == (empty, (b"api-key", b"mine"))

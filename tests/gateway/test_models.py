@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
+from gateway import models
 from gateway.config import Client, Upstream
 from tests.service import configured, service
 from tests.wire import Call, Reply, ask, frame, upstream, whole
@@ -95,6 +97,17 @@ async def half(call: Call) -> None:
 async def test_an_upstream_that_does_not_answer_is_left_out(reply: Reply, tmp_path: Path) -> None:
     """The others' models are still listed."""
     assert (await listed(tmp_path, reply, listing("c")))[0] == ["c"]
+
+
+async def silence(call: Call) -> None:
+    """Nothing, for longer than anybody waits."""
+    await asyncio.sleep(60)
+
+
+async def test_a_silent_upstream_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others' models are listed as soon as its time is over."""
+    monkeypatch.setattr(models, "PATIENCE", 0.1)
+    assert (await listed(tmp_path, silence, listing("c")))[0] == ["c"]
 
 
 @pytest.mark.parametrize(

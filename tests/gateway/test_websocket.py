@@ -62,6 +62,8 @@ class Provider:
     play: Play
     refusal: int | None = None
     url: str = ""
+    elsewhere: str = ""
+    """Where a refusal leads to."""
     requests: list[Request] = field(default_factory=list)
     received: list[str | bytes] = field(default_factory=list)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
@@ -74,6 +76,8 @@ class Provider:
             return None
         response = connection.respond(HTTPStatus(self.refusal), "no")
         response.headers["Retry-After"] = "7"
+        if self.elsewhere:
+            response.headers["Location"] = self.elsewhere
         return response
 
     async def talk(self, connection: ServerConnection) -> None:
@@ -244,6 +248,19 @@ async def test_a_refused_handshake(tmp_path: Path, refused: int, status: int) ->
     assert response.status_code == status
     assert ("retry-after" in response.headers) == (status == refused != 426)
     assert json.loads(response.body)["error"]["message"]
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+async def test_a_handshake_that_is_sent_elsewhere_is_refused(tmp_path: Path, told: Provider, status: int) -> None:
+    """The key in it is for nobody else."""
+    async with provider(answers, status) as first, service(configured(first.url), tmp_path) as gateway:
+        first.elsewhere = told.url
+        with pytest.raises(InvalidStatus) as raised:
+            async with client(gateway):
+                pass
+
+    assert raised.value.response.status_code == status
+    assert (len(first.requests), told.requests) == (1, [])
 
 
 async def test_nobody_is_there(tmp_path: Path) -> None:
