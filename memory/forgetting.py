@@ -11,12 +11,16 @@ from memory.db import Database
 # Clients choose ids of sessions: two tenants may have chosen the same.
 _TENANT = "(?2 IS NULL OR tenant = ?2)"
 
-_SAID = f"""WITH RECURSIVE up (hash) AS (SELECT tip FROM exchanges WHERE session = ?1 AND {_TENANT}
-  UNION SELECT reply FROM exchanges WHERE session = ?1 AND {_TENANT}
+_SAID = """WITH RECURSIVE up (hash) AS (SELECT tip FROM exchanges WHERE session = ?1 AND {0}
+  UNION SELECT reply FROM exchanges WHERE session = ?1 AND {0}
   UNION SELECT parent FROM up JOIN messages USING (hash)) SELECT hash FROM up WHERE hash IS NOT NULL"""
 
-# Messages of this session that no other session holds.
-_OWN = f"""SELECT hash FROM uses WHERE session = ?1 AND (?2 IS NULL OR hash IN ({_SAID})) AND NOT EXISTS (
+# What was forgotten of another tenant has no head any more.
+_OTHERS = _SAID.format("tenant <> ?2 AND head IS NOT NULL")
+_THEIRS = f"(?2 IS NULL OR (hash IN ({_SAID.format('tenant = ?2')}) AND hash NOT IN ({_OTHERS})))"
+
+# Messages of this session that no other session holds, nor another tenant's of the same id.
+_OWN = f"""SELECT hash FROM uses WHERE session = ?1 AND {_THEIRS} AND NOT EXISTS (
   SELECT 1 FROM uses other WHERE other.hash = uses.hash AND other.session <> ?1)"""
 
 _CONTENTS = f"""SELECT content FROM messages WHERE content IS NOT NULL AND hash IN ({_OWN})
@@ -36,7 +40,7 @@ _BY_SESSION = (
 )
 
 # What nobody has any more must go with the last who had it.
-_USES = f"DELETE FROM uses WHERE session = ?1 AND (?2 IS NULL OR hash IN ({_SAID}))"
+_USES = f"DELETE FROM uses WHERE session = ?1 AND {_THEIRS}"
 
 _LOST = """UPDATE messages SET content = NULL, exact = 0 WHERE content IS NOT NULL AND hash IN (SELECT value FROM json_each(?2))
   AND NOT EXISTS (SELECT 1 FROM contents WHERE digest = content)

@@ -41,6 +41,7 @@ _HOLDERS = """SELECT session, count(*) FROM uses WHERE hash IN (SELECT value FRO
   GROUP BY session ORDER BY 2 DESC LIMIT 10"""
 
 _REWRITE = "SELECT seq, facts, digest FROM rewrites"
+_OF = " AND exchange IN (SELECT id FROM exchanges WHERE session = ?1 AND tenant = ?2)"
 
 
 class Reader:
@@ -130,10 +131,14 @@ class Reader:
         names = frozenset(hash_ for hash_, *_ in await self._rows(_CHAIN, tip))
         return LeftOff(model=model, started=started, messages=names)
 
-    async def conversation(self, session: str) -> tuple[Message, ...]:
-        """What was said in a session up to its last answer; messages that were forgotten have no content."""
-        sql = "SELECT tip, reply FROM exchanges WHERE session = ? AND tip IS NOT NULL ORDER BY ended DESC LIMIT 1"
-        rows = await self._rows(sql, session)
+    async def conversation(self, session: str, tenant: str | None = None) -> tuple[Message, ...]:
+        """What was said in a session up to its last answer; messages that were forgotten have no content.
+
+        Clients choose ids of sessions, so two tenants may have chosen the same; without a tenant it is the one heard last.
+        """
+        sql = """SELECT tip, reply FROM exchanges WHERE session = ?1 AND tip IS NOT NULL AND (?2 IS NULL OR tenant = ?2)
+          ORDER BY ended DESC LIMIT 1"""
+        rows = await self._rows(sql, session, tenant)
         return await self.chain(rows[0][1] or rows[0][0]) if rows else ()
 
     async def examples(self, tenant: str) -> list[str]:
@@ -205,12 +210,11 @@ class Reader:
             models=models,
         )
 
-    async def rewrites(self, limit: int, session: str | None = None) -> list[RewriteRow]:
-        """The newest rewrites, newest first, without their texts."""
-        where, values = ("", ()) if session is None else (" WHERE session = ?", (session,))
-        return [
-            row_of(*row) for row in await self._rows(f"{_REWRITE}{where} ORDER BY seq DESC LIMIT ?", *values, limit)
-        ]
+    async def rewrites(self, limit: int, session: str | None = None, tenant: str | None = None) -> list[RewriteRow]:
+        """The newest rewrites, newest first, without their texts: of all, of a session, or of a tenant's session."""
+        among = "" if session is None else " WHERE session = ?1" + (_OF if tenant is not None else "")
+        rows = await self._rows(f"{_REWRITE}{among} ORDER BY seq DESC LIMIT ?3", session, tenant, limit)
+        return [row_of(*row) for row in rows]
 
     async def rewrite(self, id_: str) -> RewriteRow | None:
         """One rewrite with its texts."""

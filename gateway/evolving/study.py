@@ -108,21 +108,23 @@ async def _samples(data: Path, tenant: str) -> list[Sample]:
 
 
 async def _read(archive: Archive, tenant: str) -> AsyncIterator[Sample]:
-    for name in await archive.sessions(None if tenant == SHARED else tenant, SESSIONS):
+    whose = None if tenant == SHARED else tenant
+    for name in await archive.sessions(whose, SESSIONS):
         try:
-            conversation = archived(await archive.conversation(name))
+            conversation = archived(await archive.conversation(name, whose))
         except BadRequest:
             continue  # so much of it was forgotten that it is no conversation any more
         seen = Observer().observe(conversation, tenant, chain(conversation, tenant))
         place = tasks.facts(conversation, "").repository or name
-        unseen = await _unseen(archive, name)
+        unseen = await _unseen(archive, name, whose)
         for sample in samples(turns(conversation, seen), name, place):
             if sample.observation.text not in unseen:
                 yield sample
 
 
-async def _unseen(archive: Archive, session: str) -> frozenset[str]:
+async def _unseen(archive: Archive, session: str, tenant: str | None) -> frozenset[str]:
     """Results of which the agent did not see all: that it did not use the rest says nothing."""
-    rows = [row for row in await archive.rewrites(MOST, session) if any(name not in LOSSLESS for name, _ in row.rules)]
+    made = await archive.rewrites(MOST, session, tenant)
+    rows = [row for row in made if any(name not in LOSSLESS for name, _ in row.rules)]
     found = [await archive.rewrite(row.id) for row in rows]
     return frozenset(row.texts.before for row in found if row and row.texts)

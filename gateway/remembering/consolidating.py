@@ -48,7 +48,7 @@ async def consolidate(
 
     It reads files and waits for them: call it in a process of its own, or in a thread with a loop.
     """
-    said = {id_: await _said(archive, id_) for id_, _ in archived}
+    said = {id_: await _said(archive, id_, tenant) for id_, _ in archived}
     others = list(said.values())
     sessions = [
         Archived(id=id_, name=name, keys=keys_of(said[id_], [o for o in others if o is not said[id_]]))
@@ -68,9 +68,9 @@ async def consolidate(
     )
 
 
-async def _said(archive: Archive, session: str) -> list[str]:
+async def _said(archive: Archive, session: str, tenant: str) -> list[str]:
     """What the user of a session said before the first answer: later, tools speak in the user's place, too."""
-    messages = [message.content for message in await archive.conversation(session)]
+    messages = [message.content for message in await archive.conversation(session, tenant)]
     try:
         conversation, _ = reread([json.loads(content) if content else None for content in messages])
     except BadRequest:

@@ -69,7 +69,7 @@ class Proposal:
 async def recall(archive: Archive, tenant: str) -> AsyncIterator[list[Step]]:
     """The steps of a tenant's latest sessions, one session at a time."""
     for name in await archive.sessions(tenant, SESSIONS):
-        messages = await archive.conversation(name)
+        messages = await archive.conversation(name, tenant)
         yield steps(name, [message.content for message in messages])
 
 

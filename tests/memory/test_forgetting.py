@@ -112,6 +112,17 @@ async def test_what_is_said_again_is_stored_again(archive: Archive, chain: Chain
     assert (await archive.verify()).problems == ()
 
 
+async def test_what_two_tenants_said_in_sessions_of_one_id(archive: Archive, chain: Chain, record: Record) -> None:
+    """It stays as long as one of them has it, and goes with the other."""
+    mine, theirs = chain("the same", "mine"), chain("the same", "theirs")
+    await archive.append([record("1", mine), record("2", theirs, tenant="other")])
+    await archive.forget("session 1", "tenant")
+    assert [bool(message.content) for message in await archive.chain(mine[-1].hash)] == [True, False]
+    assert await archive.chain(theirs[-1].hash) == theirs
+    await archive.forget("session 1", "other")
+    assert [bool(message.content) for message in await archive.chain(theirs[-1].hash)] == [False, False]
+
+
 async def test_of_one_tenant(archive: Archive, chain: Chain, record: Record, rewrite: Rewrite) -> None:
     """Two tenants may call their sessions the same: what the other said stays."""
     mine, theirs = chain("mine"), chain("theirs")

@@ -146,6 +146,19 @@ async def test_sessions(archive: Archive, chain: Chain, record: Record) -> None:
     assert await archive.conversation("nobody knows") == ()
 
 
+async def test_a_session_whose_id_two_tenants_chose(
+    archive: Archive, chain: Chain, record: Record, rewrite: Rewrite
+) -> None:
+    """Each is told of its own; without a tenant the one that was heard last speaks, and all rewrites are listed."""
+    mine, theirs = chain("mine"), chain("theirs")
+    await archive.append([record("1", mine, ended=5.0, rewrites=(rewrite(),))])
+    await archive.append([record("2", theirs, tenant="another", ended=6.0, rewrites=(rewrite(),))])
+    said = [await archive.conversation("session 1", tenant) for tenant in ("tenant", "another", "nobody", None)]
+    made = [await archive.rewrites(9, "session 1", tenant) for tenant in ("tenant", "another", "nobody", None)]
+    assert said == [mine, theirs, (), theirs]
+    assert [[row.exchange for row in rows] for rows in made] == [["1"], ["2"], [], ["2", "1"]]
+
+
 async def test_left_off(archive: Archive, chain: Chain, record: Record) -> None:
     """A session stands at the last request that was taken; nobody else's session of the same name counts."""
     question, answer, more = chain("a", {"role": "assistant", "content": "b"}, "c")
