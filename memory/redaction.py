@@ -48,6 +48,8 @@ _COUNTS = frozenset(
     )
 )
 
+_CALLED, _VALUES = (b"name", b"Name", b"key", b"Key"), (b"value", b"Value")
+
 # A string of JSON and, where it is a member's name, its colon.
 _STRING = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:\s*)?', re.DOTALL)
 
@@ -192,10 +194,13 @@ def _kind(name: bytes) -> bytes:
 def _sweep_strings(data: bytes) -> bytes:
     out, at = [], 0
     name, behind = b"", -1
+    called = b""  # what the member before said is the name of a value: {"name": "DB_PASSWORD", "value": …}
     for match in _STRING.finditer(data):
         raw = match[1]
         is_value = match.start() == behind
-        swept = _sweep_string(raw, name if is_value else b"")
+        swept = _sweep_string(raw, (called if name in _VALUES and called else name) if is_value else b"")
+        if is_value:
+            called = raw if name in _CALLED else b""
         if swept is not raw:
             out += [data[at : match.start(1)], swept]
             at = match.end(1)

@@ -83,6 +83,22 @@ SECRETS = {
     "storage account": ("AccountName=x;AccountKey=" + BASE64 + BASE64 + "==;", BASE64),
     "query": ("GET /v1?api_key=" + HEX + "&page=2", HEX),
     "prose": ("The API key is " + HEX + ".", HEX),
+    "private key by a search": (
+        "\n".join(f"certs/a.pem:{k}:{line}" for k, line in enumerate(PEM.split("\n"), 1)),
+        "BKcwggSjAgEAAoIBAQDZq3vT8mK1xR6b",
+    ),
+    "the end of a private key": (PEM_BODY[33:65] + "\n-----END RSA PRIVATE KEY-----", PEM_BODY[40:60]),
+    "curl over two lines": ("curl https://example.org/v1 \\\n  -u admin:hunter2", "hunter2"),
+    "cookie of curl": ('curl -b "session=' + ALNUM + '" https://example.org', ALNUM),
+    "cookie without a blank": ("< Set-Cookie:session=" + ALNUM, ALNUM),
+    "name and value in YAML": ("env:\n  - name: DB_PASSWORD\n    value: " + ALNUM, ALNUM),
+    "name and value in JSON": ('{"environment": [{"name": "DB_PASSWORD", "value": "' + ALNUM + '"}]}', ALNUM),
+    "environment, a token by another name": ("AZURE_DEVOPS_EXT_PAT=" + ALNUM + "\nDB_PW=x", ALNUM),
+    "environment, in base64": ("APP_KEY=base64:" + ALNUM + "=", ALNUM),
+    "SQL": ("CREATE ROLE app LOGIN PASSWORD 'hunter2-horse';", "hunter2-horse"),
+    "SQL of MySQL": ("CREATE USER a IDENTIFIED BY 'hunter2-horse';", "hunter2-horse"),
+    "docker login": ("docker login -u me -p " + ALNUM + " registry.example.org", ALNUM),
+    "redis": ("redis-cli -a " + ALNUM + " ping", ALNUM),
 }
 
 LONG = ALNUM * 3
@@ -91,7 +107,11 @@ for token in (
     *("dckr_pat_" + LONG, "sbp_" + HEX + HEX[:8], "shpat_" + HEX, "hvs." + LONG, "glsa_" + LONG, "sntrys_" + LONG),
     *("ATATT3" + LONG, "lin_api_" + LONG, "ntn_" + LONG, "AGE-SECRET-KEY-1" + LONG.upper(), "GOCSPX-" + LONG),
     *("ya29." + LONG, "123456789:AA" + LONG[:33], "SK" + HEX, "whsec_" + LONG, "rk_live_" + LONG, "gldt-" + LONG),
-    *("discord.com/api/webhooks/123456/" + LONG, "xapp" + "-1-A0B-" + LONG),
+    *("discord.com/api/webhooks/123456/" + LONG, "xapp" + "-1-A0B-" + LONG, "xoxc" + "-" + LONG, "xoxd" + "-" + LONG),
+    *("nvapi-" + LONG, "tgp_v1_" + LONG, "csk-" + LONG, "lsv2_pt_" + HEX + "_0123456789", "sb_secret_" + LONG),
+    *("HRKU-" + LONG, "ATBB" + LONG, "ATCTT3" + LONG, LONG[:14] + ".atlasv1." + LONG, "lin_oauth_" + HEX * 2),
+    *("secret_" + LONG[:43], "pat" + LONG[:14] + "." + HEX * 2, "Zq38Q~" + LONG[:34], "key-" + HEX, HEX + "-us12"),
+    *("M" + ALNUM + ".Zq3vT8." + LONG[:38], "AQ.Ab8RN6" + LONG),
 ):
     SECRETS["token " + token[:8]] = ("x " + token, token[-20:])
 
@@ -117,6 +137,10 @@ HARMLESS = {
     "empty key": "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
     "schema": '{"password": {"type": "string", "description": "The password to use"}}',
     "label": '{"password": "Password", "token": "token"}',
+    "a name and what stands for it": "inputs:\n  - name: token\n    value: ${{ secrets.TOKEN }}\n  - name: api_key\n    type: string",
+    "patterns and globs": "glob_pat = '*.py'\nGLOB_PAT=*.py\ncookie: true\nkey-1, key-2, us-east-1",
+    "queries": "SELECT password FROM users WHERE name = 'anna' AND password IS NOT NULL",
+    "objects by their paths": "Model.fields.related_objects_by_their_own_names.values and M1.module.forward_of_everything_there",
     "short flags": "the --api-key flag and the --cloud-token flag; adduser --disabled-password --gecos x",
 }
 
