@@ -212,7 +212,7 @@ class Rewriter:
                 text = text_in(placed.message, one)
                 data = encode_string(framings.put(one.text.value, one.frame, [s.text for s in shown]))
                 new.append((placed.start + text.start, placed.start + text.end, data))
-        if not new and not sent.body:
-            return body, digests
+        if not new and not (sent.body and digests):
+            return body, digests  # itself: a body that came packed goes on as it came
         new.sort()  # the texts of a message have an order of their own
         return b"".join((sent.body, replace(body, new, sent.end))), digests

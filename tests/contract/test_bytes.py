@@ -105,6 +105,18 @@ async def test_3_15_04_an_untouched_body_keeps_its_encoding(
 
 
 @encoded
+async def test_3_15_04_it_does_so_on_every_turn_of_a_long_conversation(
+    encoding: str, path: str, sample: Sample, line: Wire
+) -> None:
+    """Whatever is remembered of the turns before."""
+    steps = [Step(f"./answer {n}", f"{n} is the answer to question {n}. " * 12 * (n + 40)) for n in range(4)]
+    for turn in range(1, 5):
+        body = ENCODINGS[encoding](dump(sample.request(steps[:turn])))
+        await line.ask(whole(sample.answer("ok")), path, body, headers=[JSON, ("content-encoding", encoding)])
+        assert line.up.last.body == body
+
+
+@encoded
 async def test_3_15_04_a_rewritten_body_goes_out_plain(encoding: str, path: str, sample: Sample, line: Wire) -> None:
     """Its old encoding and length are not claimed for it."""
     plain = dump(sample.request(NOISY))
