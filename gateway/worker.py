@@ -61,9 +61,10 @@ def _keep_books(data: Path, calls: BinaryIO, answers: BinaryIO) -> None:
     from gateway.recording.prices import PriceBook
     from gateway.recording.tokens import TokenCounter
     from memory import Archive, Logged, RawLog, Spill
+    from memory.spill import FOLDER
 
     with asyncio.Runner() as runner:
-        archive, spill = runner.run(Archive.open(data)), Spill(data / "spill")
+        archive, spill = runner.run(Archive.open(data)), Spill(data / FOLDER)
         kept = Logged(archive, RawLog(data))
         books = Bookkeeper(Ledger(TokenCounter(), PriceBook()), kept, spill, time.monotonic, archive.left_off)
         gc.freeze()

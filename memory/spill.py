@@ -22,6 +22,8 @@ from memory.redaction import redact_record
 from memory.rows import strip
 from memory.types import ExchangeRecord
 
+FOLDER = "spill"
+"""In the data folder."""
 SUFFIX = ".spill"
 
 UNREAD = ".unread"
@@ -76,6 +78,10 @@ class Spill:
             finally:
                 os.close(file)
         return taken
+
+    def left(self) -> list[Path]:
+        """Files that wait on: another process holds them, or they cannot be read."""
+        return [*self._waiting(), *sorted(self._folder.glob(f"*{SUFFIX}{UNREAD}"))]
 
     def close(self) -> None:
         """Let go of the file; what is in it waits for the next replay, here or in another process."""

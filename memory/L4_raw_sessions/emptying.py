@@ -12,9 +12,9 @@ from functools import partial
 
 from memory.archive import Archive
 from memory.L4_raw_sessions.catchup import add_members, home, is_recorded
-from memory.L4_raw_sessions.forgetting import in_archive, wait_for
 from memory.L4_raw_sessions.index import Index
 from memory.L4_raw_sessions.places import Places
+from memory.L4_raw_sessions.waiting import in_archive, wait_for
 from memory.L4_raw_sessions.zipped import read_held
 
 _FULL = "SELECT id, zip, member, session, sha256 FROM members WHERE NOT emptied ORDER BY id"

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
 
-from memory.archive import Archive
 from memory.errors import StoreError
 from memory.L4_raw_sessions import texts
 from memory.L4_raw_sessions.catchup import home, is_recorded
@@ -28,9 +24,8 @@ from memory.L4_raw_sessions.rewriting import blank_blocks, rewrite_zip
 from memory.L4_raw_sessions.search import searched
 from memory.L4_raw_sessions.sections import read_sections
 from memory.L4_raw_sessions.tombstones import forgotten_messages, write_tombstone
+from memory.L4_raw_sessions.waiting import in_archive, take_in, wait_for
 from memory.L4_raw_sessions.zips import BROKEN, facts_of
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,24 +47,26 @@ class Forgotten:
 def forget(session: str, *, l4_dir: Path | str | None = None) -> Forgotten:
     """Forget a session, by its id or by ``YYYY-MM/NAME``. Cut off, it is to be called again. Raises `StoreError`."""
     places = places_at(l4_dir)
+    waiting = take_in(places)
     with searched(places) as index, held(places):
         if index is None:
             raise StoreError(f"{places.folder}: nothing is archived or recorded here")
         parts = find_parts(index, session)
-        return _forget(places, index, parts[0].session if parts else session)
+        return _forget(places, index, parts[0].session if parts else session, waiting)
 
 
 def forget_all(*, l4_dir: Path | str | None = None) -> list[Forgotten]:
     """Forget all sessions of the tenant whose archive this is."""
     places = places_at(l4_dir)
+    waiting = take_in(places)
     with searched(places) as index, held(places):
         ids = dict.fromkeys(part.session for part in all_parts(index)) if index else {}
-        return [_forget(places, index, session) for session in ids] if index else []
+        return [_forget(places, index, session, waiting) for session in ids] if index else []
 
 
-def _forget(places: Places, index: Index, session: str) -> Forgotten:
+def _forget(places: Places, index: Index, session: str, waiting: Sequence[str]) -> Forgotten:
     """The index last: until then it tells what is still to be done."""
-    problems: list[str] = []
+    problems = [*waiting]
     told = _count(places, index, session)
     if told:  # before anything is gone: who is cut off and asks again has less to count
         write_tombstone(places, session, told)
@@ -103,21 +100,6 @@ def _forget_live(places: Places, session: str) -> int:
         return 0
     data, tenant = found
     return wait_for(lambda: in_archive(data, lambda archive: archive.forget(session, tenant)))
-
-
-def wait_for(question: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """The answer to what is asked asynchronously, whether a loop runs in this thread or not."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(lambda: asyncio.run(question())).result()
-
-
-async def in_archive(data: Path, question: Callable[[Archive], Coroutine[Any, Any, T]]) -> T:
-    """Ask the archive of a data folder."""
-    archive = await Archive.open(data)
-    try:
-        return await question(archive)
-    finally:
-        await archive.aclose()
 
 
 def raw_logs(places: Places) -> Iterator[Path]:

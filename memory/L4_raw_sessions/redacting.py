@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import IO, Any, BinaryIO, cast
 from memory.errors import StoreError
 from memory.L4_raw_sessions import texts
 from memory.L4_raw_sessions.catchup import catch_up, home, is_recorded
-from memory.L4_raw_sessions.forgetting import in_archive, raw_logs, wait_for
+from memory.L4_raw_sessions.forgetting import raw_logs
 from memory.L4_raw_sessions.index import Index
 from memory.L4_raw_sessions.journal import Journal
 from memory.L4_raw_sessions.lines import opened
@@ -27,6 +27,7 @@ from memory.L4_raw_sessions.rewriting import Change, replace, rewrite_lines, rew
 from memory.L4_raw_sessions.search import searched
 from memory.L4_raw_sessions.sections import read_sections
 from memory.L4_raw_sessions.sweeping import Sweep, sweep_log
+from memory.L4_raw_sessions.waiting import in_archive, take_in, wait_for
 from memory.L4_raw_sessions.zips import BROKEN, facts_of
 
 _DIGEST = re.compile(rb"(?<=sha=)[0-9a-f]{64}")
@@ -53,16 +54,17 @@ def redact_archive(pattern: str | None = None, *, l4_dir: Path | str | None = No
     Raises `PatternRefused`, and `StoreError` where a run is under way or was cut off.
     """
     places, sweep = places_at(l4_dir), Sweep.of(pattern)
+    waiting = take_in(places)
     with searched(places) as index, held(places):
         if index is None:
             raise StoreError(f"{places.folder}: nothing is archived or recorded here")
         if index.rows("SELECT 1 FROM items LIMIT 1"):
             raise StoreError(f"{places.folder}: a run was cut off; let `memory run` finish it first")
-        return _redact(places, index, sweep)
+        return _redact(places, index, sweep, waiting)
 
 
-def _redact(places: Places, index: Index, sweep: Sweep) -> Redacted:
-    problems: list[str] = []
+def _redact(places: Places, index: Index, sweep: Sweep, waiting: Sequence[str]) -> Redacted:
+    problems = [*waiting]
     found = home(places)
     rows = 0
     if found and is_recorded(places):

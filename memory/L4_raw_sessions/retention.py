@@ -13,12 +13,12 @@ from itertools import groupby
 from memory.archive import Archive
 from memory.L4_raw_sessions import texts, zips
 from memory.L4_raw_sessions.catchup import home, is_recorded
-from memory.L4_raw_sessions.forgetting import in_archive, wait_for
 from memory.L4_raw_sessions.index import Index
 from memory.L4_raw_sessions.places import Places, name_of
 from memory.L4_raw_sessions.rebuild import held
 from memory.L4_raw_sessions.rewriting import blank_blocks, rewrite_zip
 from memory.L4_raw_sessions.search import searched
+from memory.L4_raw_sessions.waiting import in_archive, wait_for
 
 DAY = 86_400.0
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from memory.L4_raw_sessions.catchup import home, is_recorded
-from memory.L4_raw_sessions.forgetting import in_archive, wait_for
 from memory.L4_raw_sessions.index import Index
 from memory.L4_raw_sessions.live import LiveSessions
 from memory.L4_raw_sessions.places import Places, places_at
 from memory.L4_raw_sessions.reading import find_parts
 from memory.L4_raw_sessions.search import searched
 from memory.L4_raw_sessions.tombstones import forgotten_messages, write_tombstone
+from memory.L4_raw_sessions.waiting import in_archive, wait_for
 from memory.L4_raw_sessions.zipped import read_held
 
 _MEMBERS = "SELECT zip, member, sha256 FROM members WHERE session = ?"
