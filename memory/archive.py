@@ -55,9 +55,21 @@ class Archive(Reader):
             await writer.aclose()
             raise
 
+    async def _distinct(self, records: Sequence[ExchangeRecord]) -> list[ExchangeRecord]:
+        """Each exchange once, under an id of its own: clients choose ids, and some send one again with another request."""
+        ids = json.dumps([record.id for record in records])
+        sql = "SELECT id, started FROM exchanges WHERE id IN (SELECT value FROM json_each(?))"
+        began: dict[str, float] = dict(await self._writer.rows(sql, (ids,)))
+        out: dict[str, ExchangeRecord] = {}
+        for record in records:
+            if began.setdefault(record.id, record.started) != record.started:
+                record = replace(record, id=f"{record.id}~{round(record.started * 1000):x}")
+            out.setdefault(record.id, record)
+        return list(out.values())
+
     async def append(self, records: Sequence[ExchangeRecord]) -> None:
         """Store all of them or, on `StoreError`, none. An exchange that is stored already is left as it is."""
-        fresh = list({record.id: record for record in reversed(records)}.values())[::-1]
+        fresh = await self._distinct(records)
         known = await self.known([message.hash for record in fresh for message in record.messages])
         names = [digest(record.head) if record.head else "" for record in fresh]
         heads = await self._stored_heads(names)

@@ -110,6 +110,19 @@ async def test_an_exchange_is_stored_once(archive: Archive, record: Record, rewr
     assert (await archive.verify()).problems == ()
 
 
+async def test_an_id_that_a_client_sends_again_costs_no_exchange(
+    archive: Archive, record: Record, rewrite: Rewrite
+) -> None:
+    """In one batch or later, each is stored once, under an id that begins with the one that was sent."""
+    first, second, third = (record("same", started=at, rewrites=(rewrite(),)) for at in (1.0, 2.0, 3.0))
+    await archive.append([first, second, first])
+    await archive.append([third, second])
+    rows = await archive._database.rows("SELECT id, started FROM exchanges ORDER BY started")
+    assert rows == [("same", 1.0), ("same~7d0", 2.0), ("same~bb8", 3.0)]
+    assert {row.exchange for row in await archive.rewrites(10)} == {"same", "same~7d0", "same~bb8"}
+    assert (await archive.verify()).problems == ()
+
+
 async def test_content_that_comes_later(archive: Archive, chain: Chain, record: Record) -> None:
     """A message that was first handed over without content gets it when it comes."""
     (message,) = chain("a")
