@@ -5,8 +5,10 @@ Looked at before it is done; what goes is said. A run that was cut off is made g
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -24,6 +26,9 @@ DAY = 86_400.0
 
 _ON = """SELECT session FROM members WHERE id NOT IN (SELECT value FROM json_each(?))
   UNION SELECT session FROM live"""
+
+_RAW = """SELECT raw_sha256 FROM members WHERE id IN (SELECT value FROM json_each(?1))
+  EXCEPT SELECT raw_sha256 FROM members WHERE id NOT IN (SELECT value FROM json_each(?1))"""
 
 _LOST = """SELECT name FROM messages JOIN members ON members.id = part
     WHERE id IN (SELECT value FROM json_each(?1)) AND session = ?2 AND name IS NOT NULL
@@ -108,10 +113,24 @@ def _let_go(places: Places, index: Index, gone: Sequence[_Member]) -> None:
             rewrite_zip(path, dict.fromkeys(members))
     blank_blocks(places.histories, ((one.at, one.size) for one in gone if one.size))
     _forget_live(places, index, gone)
+    _forget_trash(places, index, gone)
     with index.transaction():
         index.run_many("DELETE FROM members WHERE id = ?", [(one.id,) for one in gone])
         texts.drop_orphans(index)
     texts.purge(index)
+
+
+def _forget_trash(places: Places, index: Index, gone: Sequence[_Member]) -> None:
+    """The logs that they were made of, if they are still kept for a while: nothing would be left to compare them with."""
+    ids = json.dumps([one.id for one in gone])
+    made_of = {sha256 for (sha256,) in index.rows(_RAW, (ids,))}
+    for path in [path for path in places.trash.rglob("*") if path.is_file()]:
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        if sha256 in made_of:
+            path.unlink()
+            with suppress(OSError):  # something stays in it
+                path.parent.rmdir()
 
 
 def _forget_live(places: Places, index: Index, gone: Sequence[_Member]) -> None:

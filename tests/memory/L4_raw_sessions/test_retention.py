@@ -65,6 +65,16 @@ def test_only_as_many_as_have_to(house: House, places: Places) -> None:
     assert names(house) == ["0503", "0513"]
 
 
+@pytest.mark.parametrize("days", [0.0, 8.0, 365.0])
+def test_nothing_stays_in_the_trash(house: House, places: Places, days: float) -> None:
+    """The log of what was let go of goes with it, and later runs have nothing to complain of."""
+    assert len(house.trash()) == 3
+    retain(places, APRIL + 41 * DAY, days=20.0, dry_run=False)
+    assert not any(b"one one" in data for data in house.trash())
+    assert len(house.trash()) == 2
+    assert house.run(now=NOW + days * DAY)["errors"] == []
+
+
 def test_nothing_archived(tmp_path: Path) -> None:
     """There is nothing to let go of, and nothing is made."""
     assert retain(Places(tmp_path / "memory" / "L4_raw_sessions"), NOW, days=1.0, dry_run=False) == ()
