@@ -16,9 +16,9 @@ from starlette.types import Message as ASGIMessage
 from starlette.types import Receive, Scope, Send
 
 from gateway import heavy, inbound
-from gateway.config import Config, Rewriting, Upstream
+from gateway.config import OPENAI, Config, Rewriting, Upstream
 from gateway.continuing import Continuing
-from gateway.errors import GatewayError, NothingToRead
+from gateway.errors import GatewayError, NothingToRead, UnknownModel
 from gateway.identity import chain as chain_of
 from gateway.inbound import ClientLeft, Inbound, Upload
 from gateway.providers import Route, Routes, spoken
@@ -26,7 +26,7 @@ from gateway.reading import Reader
 from gateway.remembering.injecting import Injector
 from gateway.rewriter import Outgoing, Rewriter
 from gateway.sessions import History, Sessions, named_session
-from gateway.shapes import BESIDE, Shape, spoken_at
+from gateway.shapes import BESIDE, Shape, anthropic_messages, spoken_at
 from gateway.spans import MalformedJSON, members, string
 from gateway.types import Answer, Conversation, Headers, Outcome, Request
 from rules_engine import RuleSet
@@ -178,7 +178,7 @@ class Walk:
         except NothingToRead:
             return self._pass_on(exchange, got, None)
         exchange.conversation = conversation
-        route = self._route(exchange, conversation.model)
+        route = self._route(exchange, shape, conversation.model)
         chain = chain_of(conversation, exchange.tenant)
         history = self._sessions.resume(conversation, chain, named_session(got.fields, conversation.session))
         exchange.history = history
@@ -205,7 +205,7 @@ class Walk:
             packed, conversation = await self._read(exchange, shape, got)
         except NothingToRead:
             return self._pass_on(exchange, got, None)
-        route = self._route(exchange, conversation.model)
+        route = self._route(exchange, shape, conversation.model)
         body = exchange.body
         if may_rewrite(self._config.rewriting, route.upstream, got):
             outgoing = await self._rewriter.rewrite(
@@ -228,8 +228,10 @@ class Walk:
         exchange.body = plain
         return packed, self._continuing.whole(conversation, exchange.tenant)
 
-    def _route(self, exchange: Exchange, model: str) -> Route:
+    def _route(self, exchange: Exchange, shape: Shape, model: str) -> Route:
         route = self._routes.find(model)
+        if shape is anthropic_messages and route.upstream.url == OPENAI.url:  # it gets no key of another maker's
+            raise UnknownModel(f"OpenAI does not speak this API: name its model openai/{model}", param="model")
         exchange.upstream = route.upstream.name
         return route
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import anthropic
 import pytest
 import pytest_asyncio
 
-from gateway.config import Upstream
+from gateway.config import OPENAI, Upstream
 from gateway.playback import Received
 from gateway.providers.scripted import Scripted
 from gateway.replies import Reply
@@ -232,3 +233,14 @@ async def test_anthropics_sdk_raises_its_own_errors(line: Line) -> None:
             await client.messages.create(
                 model="hosted_vllm/m", max_tokens=9, messages=[{"role": "user", "content": "hi"}]
             )
+
+
+@pytest.mark.parametrize("path", [PATH, f"{PATH}/count_tokens"])
+async def test_a_model_of_openai_without_its_makers_name(path: str, tmp_path: Path) -> None:
+    """Who does not speak this API gets nothing, and no key of another maker's; the client is told the name to give."""
+    body = SAMPLE.request()
+    async with service(configured("", upstreams=(OPENAI,)), tmp_path) as gateway:
+        answer = await ask(gateway.url, path, dump(body | {"model": "gpt-5.1"}), headers=[JSON, KEY])
+
+    assert answer.status == 404
+    assert "openai/gpt-5.1" in SAMPLE.error(answer.body)
